@@ -1,0 +1,1 @@
+"""From a repository to findings: what depends on CUDA."""

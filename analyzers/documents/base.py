@@ -1,0 +1,116 @@
+"""What every document has: text to parse, and the way back from its bytes to the file."""
+
+import bisect
+import codecs
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from tree_sitter import Language, Node, Parser
+
+_CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a file, or of a notebook's code cells, as it is parsed.
+
+    ``text`` has the same length as what it was read from, so its byte offsets can be used on the
+    file: where a file is not UTF-8, ``text`` has ``?`` for each byte above 127 and ``raw`` the
+    bytes themselves. For a notebook ``offsets[i]`` is the byte of the file where byte ``i`` of
+    the text begins (with one entry more, for the end), and ``cells`` the start of each code cell.
+    """
+
+    path: str
+    text: bytes
+    raw: bytes
+    encoding: str = "utf-8"
+    offsets: Sequence[int] | None = None
+    cells: tuple[int, ...] = ()
+    #: Offsets of the text that begin a new JSON string of a notebook.
+    seams: tuple[int, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(cls, path: str, data: bytes) -> "Source":
+        """Make the source of an ordinary text file from its bytes."""
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError:
+            head = b"\n".join(data.split(b"\n", 2)[:2])
+            declared = _CODING.search(head)
+            name = declared.group(1).decode("ascii", "replace") if declared else "latin-1"
+            try:
+                codecs.lookup(name)
+                data.decode(name)
+            except (LookupError, UnicodeDecodeError):
+                name = "latin-1"
+            masked = bytes(byte if byte < 128 else 63 for byte in data)
+            return cls(path, masked, data, name)
+        if data.startswith(codecs.BOM_UTF8):
+            return cls(path, b"   " + data[3:], data)
+        return cls(path, data, data)
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        starts = [0, *(match.end() for match in re.finditer(rb"\r\n|\r|\n", self.text))]
+        # A cell begins a line even where the one before has no line end.
+        return sorted({*starts, *self.cells})
+
+    def cell_of(self, offset: int) -> int | None:
+        """The number of the code cell that holds ``offset``, or None outside a notebook."""
+        if not self.cells:
+            return None
+        return max(bisect.bisect_right(self.cells, offset) - 1, 0)
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of a byte offset, both from 1, the column in characters.
+
+        In a notebook the line counts inside its cell.
+        """
+        index = bisect.bisect_right(self._line_starts, offset) - 1
+        start = self._line_starts[index]
+        column = len(self.raw[start:offset].decode(self.encoding, "replace")) + 1
+        if start == 0 and self.raw.startswith(codecs.BOM_UTF8) and offset >= 3:
+            column -= 1
+        cell = self.cell_of(offset)
+        first = bisect.bisect_left(self._line_starts, self.cells[cell]) if cell is not None else 0
+        return index - first + 1, column
+
+    def decode(self, start: int, end: int) -> str:
+        """The characters that bytes ``start:end`` stand for."""
+        return self.raw[start:end].decode(self.encoding, "replace")
+
+
+class Document:
+    """A parsed file. Subclasses know one language; rules ask them questions."""
+
+    #: The tree-sitter language, or None for formats that another parser reads.
+    language: Language | None = None
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    @property
+    def path(self) -> str:
+        """Path in the project, with forward slashes."""
+        return self.source.path
+
+    @property
+    def text(self) -> bytes:
+        """The bytes that offsets count in."""
+        return self.source.text
+
+    @cached_property
+    def root(self) -> Node:
+        """The root of the syntax tree."""
+        assert self.language is not None
+        return Parser(self.language).parse(self.source.text).root_node
+
+    def slice(self, node: Node) -> str:
+        """The source text of a node."""
+        return self.source.decode(node.start_byte, node.end_byte)
+
+    def problems(self) -> Sequence[str]:
+        """What of this file could not be read, each as a reason for the list of skipped parts."""
+        return ()

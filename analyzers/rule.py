@@ -1,0 +1,74 @@
+"""What a rule is: one object that finds, explains and documents one kind of dependency."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from analyzers.documents.base import Document
+from project.vocabulary import Fix, Layer, Severity
+
+D = TypeVar("D", bound=Document)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A place in a document that a rule names: bytes ``start:end`` of its text.
+
+    ``message`` is one sentence, already translated. ``severity`` and ``fix`` replace the rule's
+    own where the place is milder or harder than the rule's usual case.
+    """
+
+    start: int
+    end: int
+    message: str
+    severity: Severity | None = None
+    fix: Fix | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A small file that shows a rule.
+
+    ``text`` is the file ``path``; ``finds`` lists the exact source texts that the rule must name,
+    in order, and nothing else of it. An empty ``finds`` is a look-alike that must stay silent.
+    ``after`` is what the file becomes when the rule's rewrite, if any, is applied.
+    """
+
+    text: str
+    finds: tuple[str, ...] = ()
+    after: str | None = None
+    path: str = "example.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(Generic[D]):
+    """One kind of dependency on CUDA.
+
+    A rule lives alone in ``analyzers/rules/NAME.py`` as ``RULE``; being there registers it.
+
+    ``code`` is ``D1xx`` (device), ``K2xx`` (kernel) or ``E3xx`` (environment), ``name`` its slug.
+    ``reads`` is the document class it looks at. ``triggers`` are regular expressions (bytes) of
+    which one must occur in a file's text before the file is parsed for this rule. ``fix`` is the
+    best that a rewrite of this rule may claim; the rewrite may grade a place lower. ``what``,
+    ``why`` and ``advice`` are marked with ``N_``. ``source`` says where the claim about PyTorch,
+    macOS or a library comes from; ``since`` which release it speaks of.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    fix: Fix
+    reads: type[D]
+    triggers: tuple[bytes, ...]
+    what: str
+    why: str
+    advice: str
+    source: str
+    find: Callable[[D], Iterable[Match]]
+    examples: tuple[Example, ...]
+    since: str = ""
+
+    @property
+    def layer(self) -> Layer:
+        """The layer that the code's letter stands for."""
+        return {"D": Layer.DEVICE, "K": Layer.KERNEL, "E": Layer.ENVIRONMENT}[self.code[0]]

@@ -1,0 +1,1 @@
+"""From a target to evidence: what really happens; the checklist and the verdict."""

@@ -1,0 +1,1 @@
+"""The ground: hardened git, safe paths, configuration, vocabulary, decisions, evidence, journal."""

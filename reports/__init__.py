@@ -1,0 +1,1 @@
+"""From a session to files: snapshots, scan results, patches."""

@@ -1,0 +1,1 @@
+"""One file a rewrite, named as the rule in ``analyzers/rules`` whose findings it fixes."""

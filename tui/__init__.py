@@ -1,0 +1,1 @@
+"""The screens, and the command line in front of everything."""
