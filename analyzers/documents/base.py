@@ -47,8 +47,6 @@ class Source:
                 name = "latin-1"
             masked = bytes(byte if byte < 128 else 63 for byte in data)
             return cls(path, masked, data, name)
-        if data.startswith(codecs.BOM_UTF8):
-            return cls(path, b"   " + data[3:], data)
         return cls(path, data, data)
 
     @cached_property
