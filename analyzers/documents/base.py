@@ -89,6 +89,11 @@ class Document:
     def __init__(self, source: Source) -> None:
         self.source = source
 
+    @classmethod
+    def accepts(cls, path: str) -> bool:
+        """Whether a file of this name is read as this kind of document."""
+        raise NotImplementedError
+
     @property
     def path(self) -> str:
         """Path in the project, with forward slashes."""

@@ -1,0 +1,40 @@
+"""Which documents a file is read as."""
+
+import importlib
+import pkgutil
+from functools import cache
+
+from analyzers import documents
+from analyzers.documents.base import Document, Source
+from analyzers.documents.python import PythonDocument, source_of
+
+
+@cache
+def kinds() -> tuple[type[Document], ...]:
+    """Every document class, found by walking the package."""
+    found: list[type[Document]] = []
+    for info in sorted(pkgutil.iter_modules(documents.__path__), key=lambda one: one.name):
+        module = importlib.import_module(f"{documents.__name__}.{info.name}")
+        found.extend(
+            value
+            for value in vars(module).values()
+            if isinstance(value, type)
+            and issubclass(value, Document)
+            and value is not Document
+            and value.__module__ == module.__name__
+        )
+    return tuple(found)
+
+
+def document_for(path: str) -> tuple[type[Document], ...]:
+    """The classes that read this file, by its name alone."""
+    return tuple(kind for kind in kinds() if kind.accepts(path))
+
+
+def source_for(kind: type[Document], path: str, data: bytes) -> Source:
+    """The text that ``kind`` parses of a file.
+
+    Raises:
+        ValueError: the file is not what its name says; the message is a sentence.
+    """
+    return source_of(path, data) if kind is PythonDocument else Source.of(path, data)

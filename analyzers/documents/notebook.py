@@ -1,0 +1,122 @@
+"""The code cells of a Jupyter notebook as one Python text, with the way back into the JSON.
+
+Only the text of code cells is taken. Lines that are shell commands or magics are kept in length
+but blanked, so that every offset stays true.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+
+import tree_sitter_json
+from tree_sitter import Language, Node, Parser
+
+from analyzers.documents.base import Source
+from project.translation import _
+
+JSON = Language(tree_sitter_json.language())
+_ESCAPE = re.compile(rb'\\u[0-9a-fA-F]{4}|\\["\\/bfnrt]')
+_MAGIC = re.compile(rb"(?m)^[ \t]*[%!?][^\r\n]*|^[^\r\n#'\"]*\?\??[ \t]*$")
+_CELL_MAGIC = re.compile(rb"^\s*%%(?!(?:time|timeit|capture|prun)\b)")
+
+
+def source_of(path: str, data: bytes) -> Source:
+    """Read a notebook.
+
+    Raises:
+        ValueError: it is no notebook in JSON; the message is a sentence for the user.
+    """
+    root = Parser(JSON).parse(data).root_node
+    if root.has_error or root.named_child_count == 0:
+        raise ValueError(_("This notebook is not valid JSON."))
+    text = bytearray()
+    offsets: list[int] = []
+    cells: list[int] = []
+    seams: list[int] = []
+    for cell in _code_cells(root):
+        if text and not text.endswith(b"\n"):
+            text += b"\n"
+            offsets.append(offsets[-1])
+        start = len(text)
+        cells.append(start)
+        for string in _source_strings(cell):
+            seams.append(len(text))
+            _unescape(data, string, text, offsets)
+        text[start:] = _without_magics(bytes(text[start:]))
+    offsets.append(offsets[-1] + 1 if offsets else 0)
+    body = bytes(text)
+    return Source(
+        path, body, body, offsets=offsets, cells=tuple(cells) or (0,), seams=tuple(seams)
+    )
+
+
+def encode(replacement: bytes) -> bytes:
+    """A replacement as it stands inside a JSON string."""
+    return json.dumps(replacement.decode("utf-8"), ensure_ascii=False)[1:-1].encode("utf-8")
+
+
+def _code_cells(root: Node) -> Iterator[Node]:
+    top = root.named_child(0)
+    cells = _member(top, b"cells") if top is not None else None
+    if cells is None:
+        return
+    for cell in cells.named_children:
+        kind = _member(cell, b"cell_type")
+        if kind is not None and kind.text == b'"code"':
+            yield cell
+
+
+def _source_strings(cell: Node) -> Iterator[Node]:
+    source = _member(cell, b"source")
+    if source is None:
+        return
+    if source.type == "string":
+        yield source
+    yield from (child for child in source.named_children if child.type == "string")
+
+
+def _member(node: Node, name: bytes) -> Node | None:
+    if node.type != "object":
+        return None
+    for pair in node.named_children:
+        key = pair.child_by_field_name("key")
+        if key is not None and key.text == b'"' + name + b'"':
+            return pair.child_by_field_name("value")
+    return None
+
+
+def _unescape(data: bytes, string: Node, text: bytearray, offsets: list[int]) -> None:
+    """Append a JSON string's characters, each byte with the place in the file it came from."""
+    position, end = string.start_byte + 1, string.end_byte - 1
+    while position < end:
+        escape = _ESCAPE.match(data, position, end)
+        if escape is None:
+            text.append(data[position])
+            offsets.append(position)
+            position += 1
+            continue
+        stop = escape.end()
+        if data[position + 1] in b"uU":
+            # A surrogate pair is one character in two escapes.
+            low = _ESCAPE.match(data, stop, end)
+            if low is not None and data[position + 2 : position + 4].lower() in (
+                b"d8",
+                b"d9",
+                b"da",
+                b"db",
+            ):
+                stop = low.end()
+        try:
+            character = json.loads(b'"' + data[position:stop] + b'"').encode("utf-8")
+        except (ValueError, UnicodeEncodeError):
+            character = b"?"
+        text += character
+        offsets.extend([position] * len(character))
+        position = stop
+
+
+def _without_magics(cell: bytes) -> bytes:
+    """Blank what IPython reads and Python does not."""
+    if _CELL_MAGIC.match(cell):
+        return re.sub(rb"[^\r\n]", b" ", cell)
+    return _MAGIC.sub(lambda match: b" " * len(match.group()), cell)

@@ -1,0 +1,245 @@
+"""Python source, in a file or in the code cells of a notebook.
+
+A document is searched for words first and the syntax tree is asked only around the hits, so that
+the cost follows the number of hits and not the size of the file.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import tree_sitter_python
+from tree_sitter import Language, Node, Query, QueryCursor
+
+from analyzers.documents.base import Document, Source
+from project.translation import _
+
+PYTHON = Language(tree_sitter_python.language())
+_IMPORTS = Query(PYTHON, "[(import_statement) (import_from_statement)] @import")
+_ERRORS = Query(PYTHON, "[(ERROR) (MISSING)] @error")
+
+#: Node types that open a new scope for names.
+SCOPES = ("function_definition", "lambda", "class_definition", "module")
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """A name that an import binds, what it stands for, and the scope that sees it."""
+
+    name: str
+    target: str
+    scope: Node
+    statement: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """An attribute chain or name, and the full dotted name that it stands for."""
+
+    node: Node
+    name: str
+
+
+class PythonDocument(Document):
+    """A Python file or a notebook, with its import aliases resolved."""
+
+    language = PYTHON
+
+    @classmethod
+    def accepts(cls, path: str) -> bool:
+        """Python by its suffix, and notebooks."""
+        return path.endswith((".py", ".pyw", ".ipynb"))
+
+    def problems(self) -> Sequence[str]:
+        """Where the file could not be parsed; the rest of it was read."""
+        if not self.root.has_error:
+            return ()
+        nodes = QueryCursor(_ERRORS).captures(self.root).get("error", [])
+        first = min((node.start_byte for node in nodes), default=0)
+        line, _column = self.source.position(first)
+        message = _("The syntax is broken at line {line}; what could be parsed was read.")
+        return (message.format(line=line),)
+
+    # -- moving about ----------------------------------------------------------------------
+
+    def hits(self, pattern: re.Pattern[bytes]) -> Iterator[tuple[re.Match[bytes], Node]]:
+        """Every match of ``pattern`` and the smallest node that covers it."""
+        for match in pattern.finditer(self.text):
+            node = self.root.descendant_for_byte_range(match.start(), match.end())
+            if node is not None:
+                yield match, node
+
+    def node_at(self, start: int, end: int) -> Node | None:
+        """The largest node that spans exactly ``start:end``."""
+        node = self.root.descendant_for_byte_range(start, end)
+        while node is not None and (parent := node.parent) is not None:
+            if (parent.start_byte, parent.end_byte) != (start, end) or parent.type == "module":
+                break
+            node = parent
+        if node is None or (node.start_byte, node.end_byte) != (start, end):
+            return None
+        return node
+
+    def line_prefix(self, node: Node) -> bytes:
+        """What stands before a node on its line."""
+        start = self.text.rfind(b"\n", 0, node.start_byte) + 1
+        return self.text[start : node.start_byte]
+
+    # -- names -----------------------------------------------------------------------------
+
+    @cached_property
+    def imports(self) -> tuple[Import, ...]:
+        """Every name that an import statement of the file binds."""
+        found: list[Import] = []
+        for statement in QueryCursor(_IMPORTS).captures(self.root).get("import", []):
+            scope = enclosing(statement, SCOPES) or self.root
+            found.extend(
+                Import(name, target, scope, statement)
+                for name, target in self._bound_by(statement)
+            )
+        return tuple(found)
+
+    def _bound_by(self, statement: Node) -> Iterator[tuple[str, str]]:
+        module = statement.child_by_field_name("module_name")
+        prefix = f"{self.slice(module)}." if module is not None else ""
+        for node in statement.children_by_field_name("name"):
+            if node.type == "aliased_import":
+                name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
+                if name is not None and alias is not None:
+                    yield self.slice(alias), prefix + self.slice(name)
+            elif module is not None:
+                yield self.slice(node), prefix + self.slice(node)
+            else:
+                top = self.slice(node).split(".")[0]
+                yield top, top
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Import]]:
+        table: dict[str, list[Import]] = {}
+        for one in self.imports:
+            table.setdefault(one.name, []).append(one)
+        return table
+
+    def meaning(self, name: str, at: Node) -> str | None:
+        """What a plain name stands for at a place, by the imports that reach it.
+
+        ``torch`` means torch even without an import in sight: a notebook's may be in a cell
+        that ran before, a script's behind a star.
+        """
+        best: Import | None = None
+        for one in self._by_name.get(name, ()):
+            inside = one.scope.start_byte <= at.start_byte and at.end_byte <= one.scope.end_byte
+            if inside and (best is None or one.scope.start_byte >= best.scope.start_byte):
+                best = one
+        if best is not None:
+            return best.target
+        return "torch" if name == "torch" else None
+
+    def dotted(self, node: Node) -> str | None:
+        """The full dotted name of a name or attribute chain, aliases resolved."""
+        parts: list[str] = []
+        while node.type == "attribute":
+            attribute, value = (
+                node.child_by_field_name("attribute"),
+                node.child_by_field_name("object"),
+            )
+            if attribute is None or value is None:
+                return None
+            parts.append(self.slice(attribute))
+            node = value
+        if node.type != "identifier":
+            return None
+        meaning = self.meaning(self.slice(node), node)
+        return ".".join([meaning, *reversed(parts)]) if meaning is not None else None
+
+    def references(self, name: str) -> Iterator[Reference]:
+        """Uses of a dotted name or of anything under it, in the order of the text.
+
+        Aliases are resolved; import statements are not uses. Each is the longest attribute
+        chain: for ``torch.cuda`` the call ``torch.cuda.amp.autocast()`` gives
+        ``torch.cuda.amp.autocast``.
+        """
+        found: dict[int, Reference] = {}
+        for local, target in {(one.name, one.target) for one in self.imports} | {
+            ("torch", "torch")
+        }:
+            if under(target, name):
+                pattern = rf"(?<![\w.]){re.escape(local)}\b"
+            elif under(name, target):
+                rest = name[len(target) + 1 :].split(".")
+                chain = "".join(rf"\s*\.\s*{re.escape(part)}" for part in rest)
+                pattern = rf"(?<![\w.]){re.escape(local)}{chain}\b"
+            else:
+                continue
+            for match, _node in self.hits(re.compile(pattern.encode())):
+                reference = self._reference_at(match.start())
+                if reference is not None and under(reference.name, name):
+                    found[reference.node.start_byte] = reference
+        yield from (found[start] for start in sorted(found))
+
+    def _reference_at(self, start: int) -> Reference | None:
+        node = self.root.descendant_for_byte_range(start, start + 1)
+        if node is None or node.type != "identifier" or is_name_only(node):
+            return None
+        while (parent := node.parent) is not None and parent.type == "attribute":
+            if parent.child_by_field_name("object") != node:
+                return None
+            node = parent
+        name = self.dotted(node)
+        return Reference(node, name) if name is not None else None
+
+
+def under(name: str, prefix: str) -> bool:
+    """Whether a dotted name is ``prefix`` or lies under it."""
+    return name == prefix or name.startswith(prefix + ".")
+
+
+def enclosing(node: Node, types: Sequence[str]) -> Node | None:
+    """The nearest ancestor of one of these types."""
+    parent = node.parent
+    while parent is not None and parent.type not in types:
+        parent = parent.parent
+    return parent
+
+
+def statement_of(node: Node) -> Node:
+    """The statement that a node belongs to."""
+    while (parent := node.parent) is not None and parent.type not in ("block", "module"):
+        node = parent
+    return node
+
+
+def is_name_only(node: Node) -> bool:
+    """Whether an identifier only names something here: an import, a keyword, a parameter."""
+    parent = node.parent
+    if parent is None:
+        return False
+    if parent.type in ("dotted_name", "aliased_import", "parameters", "global_statement"):
+        return True
+    if parent.type in ("keyword_argument", "default_parameter", "function_definition"):
+        return parent.child_by_field_name("name") == node
+    return False
+
+
+def unparenthesised(node: Node) -> Node:
+    """The expression inside any parentheses."""
+    while node.type == "parenthesized_expression" and node.named_child_count == 1:
+        inner = node.named_child(0)
+        if inner is None:
+            break
+        node = inner
+    return node
+
+
+def source_of(path: str, data: bytes) -> Source:
+    """The Python text of a file: the file itself, or a notebook's code cells.
+
+    Raises:
+        ValueError: a notebook that is not JSON, with the reason.
+    """
+    if path.endswith(".ipynb"):
+        from analyzers.documents import notebook
+
+        return notebook.source_of(path, data)
+    return Source.of(path, data)
