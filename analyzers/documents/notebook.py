@@ -16,7 +16,7 @@ from project.translation import _
 
 JSON = Language(tree_sitter_json.language())
 _ESCAPE = re.compile(rb'\\u[0-9a-fA-F]{4}|\\["\\/bfnrt]')
-_MAGIC = re.compile(rb"(?m)^[ \t]*[%!?][^\r\n]*|^[^\r\n#'\"]*\?\??[ \t]*$")
+_MAGIC = re.compile(rb"(?m)^[ \t]*(?:%%?[A-Za-z]|!|\?)[^\r\n]*|^[^\r\n#'\"]*\?\??[ \t]*$")
 _CELL_MAGIC = re.compile(rb"^\s*%%(?!(?:time|timeit|capture|prun)\b)")
 
 

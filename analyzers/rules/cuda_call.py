@@ -1,0 +1,127 @@
+"""D107: functions of ``torch.cuda``."""
+
+from collections.abc import Iterator
+
+from analyzers.devices import AVAILABLE, guard_of
+from analyzers.documents.python import PythonDocument, under
+from analyzers.rule import Example, Match, Rule
+from analyzers.torch_cuda import HARMLESS, RAISES, is_tensor_type
+from project.translation import N_, _
+from project.vocabulary import Fix, Severity
+
+
+def find(document: PythonDocument) -> Iterator[Match]:
+    """Uses of ``torch.cuda`` that no narrower rule speaks of."""
+    for reference in document.references("torch.cuda"):
+        name = reference.name
+        if name == AVAILABLE or under(name, "torch.cuda.amp") or is_tensor_type(name):
+            continue
+        node = reference.node
+        short = name.removeprefix("torch.cuda").lstrip(".")
+        call = node.parent
+        called = call is not None and call.type == "call"
+        match_node = call if called and call is not None else node
+        if guard_of(document, node) is not None:
+            message = _("Runs only where CUDA is available, and is skipped on a Mac.")
+            yield Match(
+                match_node.start_byte,
+                match_node.end_byte,
+                message,
+                severity=Severity.COSMETIC,
+                fix=Fix.NONE,
+            )
+        elif short in RAISES:
+            yield Match(
+                match_node.start_byte,
+                match_node.end_byte,
+                _("In a PyTorch without CUDA {name} raises {error}.").format(
+                    name=name, error=RAISES[short]
+                ),
+            )
+        elif short in HARMLESS:
+            yield Match(
+                match_node.start_byte,
+                match_node.end_byte,
+                _(
+                    "In a PyTorch without CUDA {name} answers without an error and does nothing; "
+                    "what it did for CUDA is not done for MPS."
+                ).format(name=name),
+                severity=Severity.COSMETIC,
+                fix=Fix.MANUAL,
+            )
+        else:
+            yield Match(
+                match_node.start_byte,
+                match_node.end_byte,
+                _("{name} belongs to CUDA; look at what it is used for.").format(name=name),
+                severity=Severity.DEGRADES,
+                fix=Fix.MANUAL,
+            )
+
+
+RULE = Rule(
+    code="D107",
+    name="cuda-call",
+    severity=Severity.BLOCKS,
+    fix=Fix.SAFE,
+    reads=PythonDocument,
+    triggers=(rb"cuda",),
+    what=N_("A function or class of torch.cuda is used outside a test for CUDA."),
+    why=N_(
+        "Some of these raise in a PyTorch built without CUDA, some quietly do nothing. None of "
+        "them speaks of the Apple GPU."
+    ),
+    advice=N_(
+        "Keep it for CUDA, behind a test for CUDA; look in torch.mps and torch.accelerator for "
+        "what your lowest PyTorch offers for the Mac."
+    ),
+    source="Called one by one in PyTorch 2.13.0 built without CUDA, on Linux; not run on a Mac.",
+    since="torch.mps: PyTorch 2.1; torch.accelerator: PyTorch 2.6",
+    find=find,
+    examples=(
+        Example(
+            text="""\
+                import torch
+                def step():
+                    torch.cuda.synchronize()
+                """,
+            finds=("torch.cuda.synchronize()",),
+            after="""\
+                import torch
+                def step():
+                    if torch.cuda.is_available():
+                        torch.cuda.synchronize()
+                """,
+        ),
+        Example(
+            text="""\
+                from torch import cuda
+                import torch.cuda.nvtx as nvtx
+                name = cuda.get_device_name(0)
+                cuda.empty_cache()
+                nvtx.range_push("step")
+                """,
+            finds=("cuda.get_device_name(0)", "cuda.empty_cache()", 'nvtx.range_push("step")'),
+            after="""\
+                from torch import cuda
+                import torch.cuda.nvtx as nvtx
+                name = cuda.get_device_name(0)
+                cuda.empty_cache()
+                if cuda.is_available():
+                    nvtx.range_push("step")
+                """,
+        ),
+        Example(
+            text="""\
+                import torch
+                if torch.cuda.is_available():
+                    print(torch.cuda.get_device_name(0))
+                """,
+            finds=("torch.cuda.get_device_name(0)",),
+        ),
+        Example(text="""# torch.cuda.synchronize()\n"""),
+        Example(text="""text = "torch.cuda.synchronize()"\n"""),
+        Example(text="""import numba.cuda\nnumba.cuda.synchronize()\n"""),
+        Example(text="""import torch\ntorch.cpu.synchronize()\n"""),
+    ),
+)

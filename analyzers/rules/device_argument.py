@@ -1,0 +1,81 @@
+"""D105: ``device="cuda"`` and other arguments that name CUDA."""
+
+from collections.abc import Iterator
+
+from analyzers.devices import Role, device_strings, guard_of
+from analyzers.documents.python import PythonDocument
+from analyzers.messages import device_message
+from analyzers.rule import Example, Match, Rule
+from project.translation import N_
+from project.vocabulary import Fix, Severity
+
+
+def find(document: PythonDocument) -> Iterator[Match]:
+    """Arguments of calls, by keyword or by place, whose value is a CUDA device."""
+    for string in device_strings(document):
+        if string.role not in (Role.KEYWORD, Role.ARGUMENT):
+            continue
+        node = string.holder if string.role is Role.KEYWORD else string.node
+        guarded = guard_of(document, node) is not None
+        yield Match(
+            node.start_byte,
+            node.end_byte,
+            device_message(string, guarded),
+            severity=Severity.COSMETIC if guarded else None,
+            fix=Fix.NONE if guarded else Fix.MANUAL if string.index not in (None, 0) else None,
+        )
+
+
+RULE = Rule(
+    code="D105",
+    name="device-argument",
+    severity=Severity.BLOCKS,
+    fix=Fix.SAFE,
+    reads=PythonDocument,
+    triggers=(rb"cuda",),
+    what=N_("A call is given CUDA as its device."),
+    why=N_(
+        'A tensor made there raises "Torch not compiled with CUDA enabled" on a Mac; a library '
+        "that takes the name refuses it in its own words."
+    ),
+    advice=N_("Pass the device that the code around it already has."),
+    source="https://docs.pytorch.org/docs/stable/tensor_attributes.html#torch.device",
+    find=find,
+    examples=(
+        Example(
+            text="""\
+                import torch
+                device = torch.device("cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu")
+                mask = torch.zeros(4, device="cuda")
+                state = torch.load("last.pt", map_location='cuda:0')
+                """,
+            finds=('device="cuda"', "map_location='cuda:0'"),
+            after="""\
+                import torch
+                device = torch.device("cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu")
+                mask = torch.zeros(4, device=device)
+                state = torch.load("last.pt", map_location=device)
+                """,
+        ),
+        Example(
+            text="""\
+                import torch
+                scores = evaluate(model, device="cuda")
+                """,
+            finds=('device="cuda"',),
+            after="""\
+                import torch
+                scores = evaluate(model, device="cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu")
+                """,
+        ),
+        Example(
+            text="""\
+                scores = evaluate(model, "cuda:1")
+                """,
+            finds=('"cuda:1"',),
+        ),
+        Example(text="""import torch\ntorch.load("last.pt", map_location={"cuda:0": "cpu"})\n"""),
+        Example(text="""print("cuda")\nlogger.info("cuda")\nos.environ.get("cuda")\n"""),
+        Example(text="""import torch\ntorch.zeros(1, device="cpu")\ntorch.zeros(1, device=device)\n"""),
+    ),
+)

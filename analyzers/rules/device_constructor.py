@@ -1,0 +1,88 @@
+"""D102: ``torch.device("cuda")`` with no other device in sight."""
+
+from collections.abc import Iterator
+
+from analyzers.devices import Role, device_strings, guard_of, is_in_choice
+from analyzers.documents.python import PythonDocument
+from analyzers.messages import device_message
+from analyzers.rule import Example, Match, Rule
+from project.translation import N_
+from project.vocabulary import Fix, Severity
+
+
+def find(document: PythonDocument) -> Iterator[Match]:
+    """Constructor calls that name CUDA alone, outside of choices and guards."""
+    for string in device_strings(document):
+        if string.role is not Role.CONSTRUCTOR or is_in_choice(document, string.holder):
+            continue
+        call = string.holder
+        guarded = guard_of(document, call) is not None
+        yield Match(
+            call.start_byte,
+            call.end_byte,
+            device_message(string, guarded),
+            severity=Severity.COSMETIC if guarded else None,
+            fix=Fix.NONE if guarded else Fix.MANUAL if string.index not in (None, 0) else None,
+        )
+
+
+RULE = Rule(
+    code="D102",
+    name="device-constructor",
+    severity=Severity.BLOCKS,
+    fix=Fix.SAFE,
+    reads=PythonDocument,
+    triggers=(rb"cuda",),
+    what=N_("A torch.device that is always CUDA."),
+    why=N_(
+        "Making the object succeeds anywhere; the first tensor placed on it raises "
+        '"Torch not compiled with CUDA enabled" on a Mac.'
+    ),
+    advice=N_("Name the device once, chosen from what the machine has, and use that name."),
+    source="https://docs.pytorch.org/docs/stable/tensor_attributes.html#torch.device",
+    find=find,
+    examples=(
+        Example(
+            text="""\
+                import torch
+                device = torch.device("cuda")
+                """,
+            finds=('torch.device("cuda")',),
+            after="""\
+                import torch
+                device = torch.device("cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu")
+                """,
+        ),
+        Example(
+            text="""\
+                import torch
+                def place(x, device):
+                    return x.to(torch.device("cuda:0"))
+                """,
+            finds=('torch.device("cuda:0")',),
+            after="""\
+                import torch
+                def place(x, device):
+                    return x.to(device)
+                """,
+        ),
+        Example(
+            text="""\
+                import torch
+                second = torch.device("cuda:1")
+                mine = torch.device(f"cuda:{rank}")
+                """,
+            finds=('torch.device("cuda:1")', 'torch.device(f"cuda:{rank}")'),
+        ),
+        Example(
+            text="""\
+                import torch
+                device = torch.device("cpu")
+                device = torch.device(args.device)
+                device = torch.device("cuda") if torch.cuda.is_available() else torch.device("mps")
+                """,
+        ),
+        Example(text="""# torch.device("cuda")\n"""),
+        Example(text="""title = "use torch.device('cuda') here"\n"""),
+    ),
+)

@@ -1,0 +1,62 @@
+"""D111: code that asks whether a device is CUDA."""
+
+import re
+from collections.abc import Iterator
+
+from analyzers.devices import Role, choices, device_strings, mentions_mps
+from analyzers.documents.python import PythonDocument, enclosing
+from analyzers.rule import Example, Match, Rule
+from project.translation import N_, _
+from project.vocabulary import Fix, Severity
+
+_IS_CUDA = re.compile(rb"\.\s*is_cuda\b")
+
+
+def find(document: PythonDocument) -> Iterator[Match]:
+    """Comparisons of a device with CUDA, and ``.is_cuda``."""
+    spans = [(c.condition.start_byte, c.condition.end_byte) for c in choices(document)]
+    message = _("A branch for CUDA: a tensor on MPS takes the other way, as one on the CPU does.")
+    for string in device_strings(document):
+        node = string.holder
+        if string.role is not Role.COMPARISON or mentions_mps(document, node):
+            continue
+        if any(start <= node.start_byte and node.end_byte <= end for start, end in spans):
+            continue
+        yield Match(node.start_byte, node.end_byte, message)
+    for match, node in document.hits(_IS_CUDA):
+        attribute = node if node.type == "attribute" else enclosing(node, ("attribute",))
+        if attribute is None or attribute.end_byte != match.end():
+            continue
+        yield Match(attribute.start_byte, attribute.end_byte, message)
+
+
+RULE = Rule(
+    code="D111",
+    name="device-test",
+    severity=Severity.COSMETIC,
+    fix=Fix.NONE,
+    reads=PythonDocument,
+    triggers=(rb"is_cuda", rb"cuda"),
+    what=N_("The code asks whether a device or a tensor is CUDA."),
+    why=N_(
+        "A guarded branch for CUDA is what a portable program has. It deserves a look all the "
+        "same: everything that is not CUDA is treated as the CPU, MPS included."
+    ),
+    advice=N_("Leave it where the branch is right for MPS; else compare device.type with 'mps'."),
+    source="https://docs.pytorch.org/docs/stable/generated/torch.Tensor.is_cuda.html",
+    find=find,
+    examples=(
+        Example(
+            text="""\
+                if device.type == "cuda" or x.is_cuda:
+                    pass
+                if name.startswith("cuda"):
+                    pass
+                """,
+            finds=('device.type == "cuda"', "x.is_cuda", 'name.startswith("cuda")'),
+        ),
+        Example(text="""if device.type in ("cuda", "mps"):\n    pass\n"""),
+        Example(text="""if device.type == "cpu":\n    pass\n"""),
+        Example(text="""# x.is_cuda\nlabel = "is_cuda"\n"""),
+    ),
+)

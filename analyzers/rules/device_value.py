@@ -1,0 +1,102 @@
+"""D106: a variable, default or result that is ``"cuda"``."""
+
+from collections.abc import Iterator
+
+from analyzers.devices import Role, device_strings, guard_of, is_in_choice
+from analyzers.documents.python import PythonDocument
+from analyzers.messages import device_message
+from analyzers.rule import Example, Match, Rule
+from project.translation import N_, _
+from project.vocabulary import Fix, Severity
+
+
+def find(document: PythonDocument) -> Iterator[Match]:
+    """Assigned, returned and stored device strings, defaults of parameters, lists of devices."""
+    for string in device_strings(document):
+        if is_in_choice(document, string.node):
+            continue
+        node = string.node
+        if string.role is Role.COLLECTION:
+            if b"mps" not in document.text[string.holder.start_byte : string.holder.end_byte]:
+                yield Match(
+                    node.start_byte,
+                    node.end_byte,
+                    _("A list of devices that has CUDA in it and not MPS."),
+                    severity=Severity.DEGRADES,
+                    fix=Fix.MANUAL,
+                )
+        elif string.role is Role.CHOICE:
+            yield Match(
+                node.start_byte,
+                node.end_byte,
+                _("One of two branches is CUDA, and MPS takes the other one: look whether it fits."),
+                severity=Severity.DEGRADES,
+                fix=Fix.MANUAL,
+            )
+        elif string.role in (Role.ASSIGNMENT, Role.DEFAULT):
+            guarded = guard_of(document, node) is not None
+            holder = string.holder
+            start = holder.start_byte if string.role is Role.DEFAULT else node.start_byte
+            yield Match(
+                start,
+                node.end_byte,
+                device_message(string, guarded),
+                severity=Severity.COSMETIC if guarded else None,
+                fix=Fix.NONE if guarded else Fix.MANUAL if string.index not in (None, 0) else None,
+            )
+
+
+RULE = Rule(
+    code="D106",
+    name="device-value",
+    severity=Severity.BLOCKS,
+    fix=Fix.SAFE,
+    reads=PythonDocument,
+    triggers=(rb"cuda",),
+    what=N_("A variable, a default parameter or a stored setting is the device CUDA."),
+    why=N_(
+        "Whatever uses the value fails on a Mac, often far from this line. The fault is here and "
+        "not at the call that passes nothing."
+    ),
+    advice=N_("Choose the value from what the machine has; keep accepting what a caller passes."),
+    source="https://docs.pytorch.org/docs/stable/tensor_attributes.html#torch.device",
+    find=find,
+    examples=(
+        Example(
+            text="""\
+                import torch
+                device = "cuda"
+                """,
+            finds=('"cuda"',),
+            after="""\
+                import torch
+                device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+                """,
+        ),
+        Example(
+            text="""\
+                import torch
+                def build(task, device="cuda:0"):
+                    return task
+                """,
+            finds=('device="cuda:0"',),
+            after="""\
+                import torch
+                def build(task, device="cuda:0" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"):
+                    return task
+                """,
+        ),
+        Example(
+            text="""\
+                device = f"cuda:{local_rank}"
+                settings = {"device": "cuda:1"}
+                for device in ["cpu", "cuda"]:
+                    run(device)
+                """,
+            finds=('f"cuda:{local_rank}"', '"cuda:1"', '"cuda"'),
+        ),
+        Example(text="""for device in ["cpu", "cuda", "mps"]:\n    run(device)\n"""),
+        Example(text="""device = "cpu"\nname = "cuda toolkit"\nfolder = "cuda/kernels"\n"""),
+        Example(text="""def f():\n    "cuda"\n    return 1\n"""),
+    ),
+)

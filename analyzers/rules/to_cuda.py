@@ -1,0 +1,89 @@
+"""D104: ``.to("cuda")``."""
+
+from collections.abc import Iterator
+
+from analyzers.devices import Role, device_strings, guard_of
+from analyzers.documents.python import PythonDocument
+from analyzers.messages import device_message
+from analyzers.rule import Example, Match, Rule
+from project.translation import N_
+from project.vocabulary import Fix, Severity
+
+
+def find(document: PythonDocument) -> Iterator[Match]:
+    """Calls of ``.to`` with a CUDA device in words."""
+    for string in device_strings(document):
+        if string.role is not Role.TO:
+            continue
+        call = string.holder
+        receiver = call.child_by_field_name("function")
+        start = call.start_byte
+        if receiver is not None and receiver.start_point.row != receiver.end_point.row:
+            start = string.node.start_byte
+        guarded = guard_of(document, call) is not None
+        yield Match(
+            start,
+            call.end_byte,
+            device_message(string, guarded),
+            severity=Severity.DEGRADES if guarded else None,
+            fix=Fix.MANUAL if guarded or string.index not in (None, 0) else None,
+        )
+
+
+RULE = Rule(
+    code="D104",
+    name="to-cuda",
+    severity=Severity.BLOCKS,
+    fix=Fix.SAFE,
+    reads=PythonDocument,
+    triggers=(rb"cuda",),
+    what=N_("A tensor or module is moved to a device that is written into the code as CUDA."),
+    why=N_('A PyTorch built without CUDA raises "Torch not compiled with CUDA enabled".'),
+    advice=N_("Use the device that the code around it already has."),
+    source="https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html",
+    find=find,
+    examples=(
+        Example(
+            text="""\
+                def run(model, x, device):
+                    return model.to("cuda")(x.to("cuda:0", non_blocking=True))
+                """,
+            finds=('model.to("cuda")', 'x.to("cuda:0", non_blocking=True)'),
+            after="""\
+                def run(model, x, device):
+                    return model.to(device)(x.to(device, non_blocking=True))
+                """,
+        ),
+        Example(
+            text="""\
+                import torch
+                class Net(torch.nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+                    def forward(self, x):
+                        return x.to('cuda')
+                """,
+            finds=("x.to('cuda')",),
+            after="""\
+                import torch
+                class Net(torch.nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+                    def forward(self, x):
+                        return x.to(self.device)
+                """,
+        ),
+        Example(
+            text="""\
+                a = x.to("cuda:1")
+                b = x.to(f"cuda:{rank}")
+                """,
+            finds=('x.to("cuda:1")', 'x.to(f"cuda:{rank}")'),
+        ),
+        Example(text="""x.to("cpu")\nx.to(device)\nx.to(other)\n"""),
+        Example(text="""path.to("cuda-samples")\n"""),
+        Example(text="""# x.to("cuda")\n"""),
+    ),
+)
