@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from analyzers.devices import AVAILABLE, guard_of
 from analyzers.documents.python import PythonDocument, under
 from analyzers.rule import Example, Match, Rule
-from analyzers.torch_cuda import HARMLESS, RAISES, is_tensor_type
+from analyzers.torch_cuda import EFFECT_ONLY, HARMLESS, RAISES, is_tensor_type
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -22,6 +22,8 @@ def find(document: PythonDocument) -> Iterator[Match]:
         called = call is not None and call.type == "call"
         match_node = call if called and call is not None else node
         if guard_of(document, node) is not None:
+            if short in EFFECT_ONLY:
+                continue
             message = _("Runs only where CUDA is available, and is skipped on a Mac.")
             yield Match(
                 match_node.start_byte,
@@ -118,6 +120,13 @@ RULE = Rule(
                     print(torch.cuda.get_device_name(0))
                 """,
             finds=("torch.cuda.get_device_name(0)",),
+        ),
+        Example(
+            text="""\
+                import torch
+                if torch.cuda.is_available():
+                    torch.cuda.synchronize()
+                """,
         ),
         Example(text="""# torch.cuda.synchronize()\n"""),
         Example(text="""text = "torch.cuda.synchronize()"\n"""),

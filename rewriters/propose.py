@@ -1,0 +1,146 @@
+"""From findings to proposals.
+
+Every proposal is tried before it is offered: the file must still parse, the finding must be gone
+when the result is scanned, and nothing new may be found.
+"""
+
+import hashlib
+import importlib
+import pkgutil
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from analyzers.documents import notebook
+from analyzers.documents.base import Source
+from analyzers.documents.python import PythonDocument, source_of
+from analyzers.registry import rules as finding_rules
+from analyzers.rule import Rule
+from analyzers.scan import examine
+from project.vocabulary import Edit, Finding, Fix, Proposal
+from rewriters import rules as package
+from rewriters.combine import apply_edits
+from rewriters.draft import Context, Draft, Rewrite
+from rewriters.scope import device_at
+
+#: From so many places without a device in scope on, a module gets a helper.
+HELPER_FROM = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a device is named where none is in scope: ``auto``, ``inline`` or ``helper``."""
+
+    name: str = "auto"
+
+
+@cache
+def rewrites() -> dict[str, Rewrite]:
+    """Every rewrite, by the code of the rule whose findings it fixes."""
+    modules = {info.name for info in pkgutil.iter_modules(package.__path__)}
+    found: dict[str, Rewrite] = {}
+    for rule in finding_rules():
+        name = rule.find.__module__.rpartition(".")[2]
+        if name in modules:
+            module = importlib.import_module(f"{package.__name__}.{name}")
+            found[rule.code] = module.rewrite
+    return found
+
+
+def propose(
+    path: str, data: bytes, findings: Sequence[Finding], options: Style
+) -> list[Proposal]:
+    """The proposals for findings of one file, as it was scanned.
+
+    Findings that have no rewrite, or whose rewrite does not hold, have no proposal.
+    """
+    wanted = [f for f in findings if f.rule in rewrites() and f.fix in (Fix.SAFE, Fix.REVIEW)]
+    if not wanted:
+        return []
+    try:
+        document = PythonDocument(source_of(path, data))
+    except ValueError:
+        return []
+    style = _style(document, wanted, options)
+    before = hashlib.sha256(data).hexdigest()
+    made: list[Proposal] = []
+    for finding in wanted:
+        draft = rewrites()[finding.rule](Context(finding, document, style))
+        if draft is None:
+            continue
+        edits = _in_file(document.source, draft)
+        if edits is None:
+            continue
+        made.append(
+            Proposal(finding.id, finding.rule, path, before, edits, draft.fix, draft.why)
+        )
+    return _proven(path, data, made)
+
+
+def _style(document: PythonDocument, findings: Sequence[Finding], options: Style) -> str:
+    if options.name != "auto":
+        return options.name
+    without = 0
+    for finding in findings:
+        node = document.root.descendant_for_byte_range(finding.start, finding.end)
+        if finding.rule in ("D103", "D104", "D105") and node is not None:
+            without += device_at(document, node) is None
+    return "helper" if without >= HELPER_FROM else "inline"
+
+
+def _in_file(source: Source, draft: Draft) -> tuple[Edit, ...] | None:
+    """A draft's edits as edits of the file; None where a notebook cannot take them."""
+    if source.offsets is None:
+        return tuple(sorted(draft.edits))
+    edits = []
+    for edit in draft.edits:
+        crossed = any(edit.start < seam < edit.end for seam in source.seams)
+        if crossed:
+            return None
+        start = source.offsets[edit.start]
+        end = start
+        if edit.end > edit.start:
+            end = source.offsets[edit.end - 1] + 1
+            following = source.offsets[edit.end]
+            # An escape is longer in the file than in the text.
+            if edit.end not in source.seams and following > end:
+                end = following
+        edits.append(Edit(start, end, notebook.encode(edit.replacement)))
+    return tuple(sorted(edits))
+
+
+def _proven(path: str, data: bytes, made: list[Proposal]) -> list[Proposal]:
+    """The proposals that hold: all of them at once, or else each by itself."""
+    if not made:
+        return made
+    if _holds(path, data, made):
+        return made
+    return [proposal for proposal in made if _holds(path, data, [proposal])]
+
+
+def _holds(path: str, data: bytes, proposals: Sequence[Proposal]) -> bool:
+    try:
+        after = apply_edits(data, [edit for one in proposals for edit in one.edits])
+    except ValueError:
+        return False
+    chosen = python_rules()
+    try:
+        old = PythonDocument(source_of(path, data))
+        new = PythonDocument(source_of(path, after))
+    except ValueError:
+        return False
+    if new.root.has_error and not old.root.has_error:
+        return False
+    count_before = Counter(f.rule for f in examine(path, data, chosen).findings)
+    count_after = Counter(f.rule for f in examine(path, after, chosen).findings)
+    fixed = Counter(proposal.rule for proposal in proposals)
+    allowed = count_before - fixed
+    return all(count_after[code] <= allowed[code] for code in count_after)
+
+
+@cache
+def python_rules() -> tuple[Rule[Any], ...]:
+    """The rules that read Python."""
+    return tuple(rule for rule in finding_rules() if rule.reads is PythonDocument)

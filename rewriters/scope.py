@@ -1,0 +1,223 @@
+"""Which device the code around a place already has."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from analyzers.devices import choices, mentions_mps, names_device
+from analyzers.documents.python import PythonDocument, enclosing, statement_of, unparenthesised
+
+_DEVICE_NAME = re.compile(r"(?:^|_)(?:device|dev)\Z")
+_ASSIGNED = re.compile(rb"(?<![\w.])((?:self\.)?\w*dev(?:ice)?)\s*(?::[^=\r\n]+)?=(?!=)")
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An expression that is a device at some place.
+
+    ``certain``: where CUDA is available it is CUDA, whatever is passed in from outside.
+    """
+
+    text: str
+    certain: bool
+    line: int
+
+
+def device_at(document: PythonDocument, node: Node) -> Named | None:
+    """The nearest device that code at ``node`` can name, or None.
+
+    A variable of the function, then a parameter, then ``self.device``, then the same of the
+    functions around, then a variable of the module, then a function that picks a device.
+    """
+    place = node
+    function = _function_around(node)
+    while function is not None:
+        named = (
+            _variable(document, function, node)
+            or _parameter(document, function)
+            or _attribute(document, function, node)
+        )
+        if named is not None:
+            return named
+        place, function = function, _function_around(function)
+    return _variable(document, document.root, node) or _picker(document, place)
+
+
+def _function_around(node: Node) -> Node | None:
+    """The function whose body holds a node; a default or a decorator is outside of it."""
+    child, parent = node, node.parent
+    while parent is not None:
+        if parent.type == "function_definition" and parent.child_by_field_name("body") == child:
+            return parent
+        child, parent = parent, parent.parent
+    return None
+
+
+def _assignments(document: PythonDocument, scope: Node) -> Iterator[tuple[str, Node]]:
+    """Assignments in a scope to names that sound like a device: target, assignment."""
+    for match in _ASSIGNED.finditer(document.text, scope.start_byte, scope.end_byte):
+        node = document.root.descendant_for_byte_range(match.start(1), match.end(1))
+        assignment = node.parent if node is not None else None
+        if node is None or assignment is None or assignment.type != "assignment":
+            continue
+        if assignment.child_by_field_name("left") == node:
+            yield document.slice(node), assignment
+
+
+def _variable(document: PythonDocument, scope: Node, node: Node) -> Named | None:
+    """A plain variable that is set before ``node`` on every way to it."""
+    from_function = _function_around(node)
+    best: Named | None = None
+    for name, assignment in _assignments(document, scope):
+        statement = statement_of(assignment)
+        if "." in name or _function_around(statement) != (
+            scope if scope.type == "function_definition" else None
+        ):
+            continue
+        if enclosing(statement, ("class_definition", "function_definition")) not in (scope, None):
+            continue
+        later_is_fine = scope.type == "module" and from_function is not None
+        if statement.end_byte > node.start_byte and not later_is_fine:
+            continue
+        if not _reaches(statement, node, scope, later_is_fine):
+            continue
+        best = _named(document, name, assignment)
+    return best
+
+
+def _reaches(statement: Node, node: Node, scope: Node, from_function: bool) -> bool:
+    """Whether a statement is on every way to ``node``: its block holds ``node`` as well.
+
+    Both branches of an ``if`` that set the name count as one.
+    """
+    block = statement.parent
+    while block is not None and block.type in ("block", "if_statement", "else_clause"):
+        holder = block.parent
+        if block.start_byte <= node.start_byte and node.end_byte <= block.end_byte:
+            return block.type == "block"
+        if block.type == "block" and holder is not None and holder.type == "function_definition":
+            return holder == scope
+        if block.type == "if_statement" and not any(
+            child.type == "else_clause" for child in block.children
+        ):
+            return False
+        if block.type == "block" and holder is not None and holder.type not in (
+            "if_statement",
+            "else_clause",
+            "elif_clause",
+        ):
+            return False
+        block = holder
+        while block is not None and block.type == "elif_clause":
+            block = block.parent
+    if block is None:
+        return False
+    return block.type == "module" and (from_function or block == scope)
+
+
+def _parameter(document: PythonDocument, function: Node) -> Named | None:
+    parameters = function.child_by_field_name("parameters")
+    if parameters is None:
+        return None
+    for parameter in parameters.named_children:
+        name = parameter.child_by_field_name("name") or parameter
+        if name.type == "identifier":
+            identifier = name
+        else:
+            first = parameter.named_child(0)
+            if first is None or first.type != "identifier":
+                continue
+            identifier = first
+        text = document.slice(identifier)
+        if _DEVICE_NAME.search(text):
+            default = parameter.child_by_field_name("value")
+            if default is not None and document.slice(default) == "None":
+                continue
+            line, _column = document.source.position(identifier.start_byte)
+            return Named(text, False, line)
+    return None
+
+
+def _attribute(document: PythonDocument, function: Node, node: Node) -> Named | None:
+    """``self.device`` of the class, where a method can rely on it."""
+    owner = enclosing(function, ("class_definition", "function_definition"))
+    if owner is None or owner.type != "class_definition" or not _takes_self(document, function):
+        return None
+    for name, assignment in _assignments(document, owner):
+        if not name.startswith("self."):
+            continue
+        method = _function_around(assignment)
+        label = method.child_by_field_name("name") if method is not None else None
+        if label is None or document.slice(label) not in ("__init__", "setup", "__post_init__"):
+            continue
+        if method == function and statement_of(assignment).end_byte > node.start_byte:
+            continue
+        return _named(document, name, assignment)
+    return None
+
+
+def _takes_self(document: PythonDocument, function: Node) -> bool:
+    parameters = function.child_by_field_name("parameters")
+    first = parameters.named_child(0) if parameters is not None else None
+    return first is not None and document.slice(first) == "self"
+
+
+def _picker(document: PythonDocument, node: Node) -> Named | None:
+    """A function of this module that takes nothing and picks a device, MPS included."""
+    if document.source.cells:
+        return None
+    for child in document.root.named_children:
+        if child.type != "function_definition" or not mentions_mps(document, child):
+            continue
+        name = child.child_by_field_name("name")
+        parameters = child.child_by_field_name("parameters")
+        if name is None or parameters is None or parameters.named_child_count:
+            continue
+        label = document.slice(name)
+        inside = child.start_byte <= node.start_byte < child.end_byte
+        late = _function_around(node) is None and child.end_byte > node.start_byte
+        if "device" in label and not inside and not late:
+            line, _column = document.source.position(child.start_byte)
+            return Named(f"{label}()", b"torch.cuda.is_available" in (child.text or b""), line)
+    return None
+
+
+def _named(document: PythonDocument, name: str, assignment: Node) -> Named | None:
+    value = assignment.child_by_field_name("right")
+    if value is None:
+        return None
+    line, _column = document.source.position(assignment.start_byte)
+    if document.slice(value) == "None" or names_device(document, value, "cpu"):
+        # The CPU on purpose, or a name that is filled elsewhere.
+        return _certain_ladder(document, name, assignment, line)
+    return Named(name, is_cuda_first(document, value), line)
+
+
+def _certain_ladder(
+    document: PythonDocument, name: str, assignment: Node, line: int
+) -> Named | None:
+    """The last branch of a ladder that began with CUDA."""
+    for choice in choices(document):
+        node = choice.node
+        if node.start_byte <= assignment.start_byte < node.end_byte:
+            return Named(name, True, line)
+    return None
+
+
+def is_cuda_first(document: PythonDocument, value: Node) -> bool:
+    """Whether an expression gives CUDA wherever CUDA is available."""
+    value = unparenthesised(value)
+    if value.type == "call":
+        function = value.child_by_field_name("function")
+        arguments = value.child_by_field_name("arguments")
+        first = arguments.named_child(0) if arguments is not None else None
+        if function is None or first is None:
+            return False
+        return document.dotted(function) == "torch.device" and is_cuda_first(document, first)
+    if value.type == "conditional_expression":
+        parts = value.named_children
+        test = document.slice(parts[1]) if len(parts) == 3 else ""
+        return "cuda.is_available()" in test and names_device(document, parts[0], "cuda")
+    return value.type == "string" and names_device(document, value, "cuda")

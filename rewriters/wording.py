@@ -1,0 +1,129 @@
+"""The words that rewrites write: the three-way choice, the helper, the import."""
+
+import re
+
+from analyzers.devices import Role, device_strings
+from analyzers.documents.python import PythonDocument
+from project.vocabulary import Edit
+
+HELPER = "pick_device"
+
+
+def torch_name(document: PythonDocument) -> str | None:
+    """What the module calls torch at its top level, or None when it does not import it."""
+    for one in document.imports:
+        if one.target == "torch" and one.scope.type == "module":
+            return one.name
+    return None
+
+
+def cuda_test(document: PythonDocument) -> str:
+    """The call that asks for CUDA, in the module's own names."""
+    torch = torch_name(document)
+    if torch is None:
+        for one in document.imports:
+            if one.target == "torch.cuda" and one.scope.type == "module":
+                return f"{one.name}.is_available()"
+    return f"{torch or 'torch'}.cuda.is_available()"
+
+
+def mps_or(document: PythonDocument, mps: str, other: str) -> str:
+    """``mps`` where MPS is available, else ``other``."""
+    return f"{mps} if {torch_name(document) or 'torch'}.backends.mps.is_available() else {other}"
+
+
+def three_way(document: PythonDocument, cuda: str, quote: str = '"') -> str:
+    """CUDA, then MPS, then the CPU, as an expression whose value is a string."""
+    last = mps_or(document, f"{quote}mps{quote}", f"{quote}cpu{quote}")
+    torch = torch_name(document) or "torch"
+    return f"{cuda} if {torch}.cuda.is_available() else {last}"
+
+
+def import_torch(document: PythonDocument) -> tuple[Edit, ...]:
+    """The edit that imports torch, empty where the module has it.
+
+    It goes behind the last import of the top of the file, or behind the docstring.
+    """
+    if torch_name(document) is not None or document.source.cells:
+        return ()
+    at = _end_of_imports(document)
+    end = line_end(document)
+    return (Edit(at, at, f"import torch{end}".encode()),)
+
+
+def helper(document: PythonDocument) -> Edit:
+    """The edit that defines the helper behind the imports of the module."""
+    torch = torch_name(document) or "torch"
+    at = _end_of_imports(document)
+    lines = [
+        "",
+        "",
+        f"def {HELPER}():",
+        '    """Return CUDA where it is available, then MPS, then the CPU."""',
+        f"    if {torch}.cuda.is_available():",
+        f'        return {torch}.device("cuda")',
+        f"    if {torch}.backends.mps.is_available():",
+        f'        return {torch}.device("mps")',
+        f'    return {torch}.device("cpu")',
+    ]
+    rest = document.text[at:]
+    blank = re.match(rb"(?:[ \t]*\r?\n)*", rest)
+    if blank is None or blank.group().count(b"\n") < 2:
+        lines += [""] * (2 - (blank.group().count(b"\n") if blank else 0)) if rest.strip() else []
+    end = line_end(document)
+    return Edit(at, at, (end.join(lines) + end).encode())
+
+
+def line_end(document: PythonDocument) -> str:
+    """The line end that the file uses."""
+    return "\r\n" if b"\r\n" in document.text else "\n"
+
+
+def _end_of_imports(document: PythonDocument) -> int:
+    """The start of the line after the imports that open the module."""
+    end = 0
+    for child in document.root.named_children:
+        opening = child.type in (
+            "import_statement",
+            "import_from_statement",
+            "future_import_statement",
+        ) or _is_docstring(child)
+        if opening:
+            end = child.end_byte
+        elif child.type != "comment":
+            break
+    text = document.text
+    if end == 0:
+        return _after_header(text)
+    newline = text.find(b"\n", end)
+    return len(text) if newline < 0 else newline + 1
+
+
+def _after_header(text: bytes) -> int:
+    """Behind a byte order mark, a ``#!`` line and an encoding line."""
+    position = 3 if text.startswith(b"\xef\xbb\xbf") else 0
+    for _line in range(2):
+        stop = text.find(b"\n", position) + 1
+        line = text[position : stop or len(text)]
+        if not stop or not (line.startswith(b"#!") or re.match(rb"#.*coding[:=]", line)):
+            break
+        position = stop
+    return position
+
+
+def _is_docstring(node: object) -> bool:
+    from tree_sitter import Node
+
+    assert isinstance(node, Node)
+    first = node.named_child(0)
+    return node.type == "expression_statement" and first is not None and first.type == "string"
+
+
+def cuda_literal(document: PythonDocument, start: int, end: int) -> tuple[str, str] | None:
+    """The device string within ``start:end`` as it is written, and its quote."""
+    for string in device_strings(document):
+        inside = start <= string.node.start_byte and string.node.end_byte <= end
+        if inside and string.role is not Role.TEXT:
+            text = document.slice(string.node)
+            return text, text[-1]
+    return None

@@ -1,0 +1,34 @@
+"""``cuda2mps explain``."""
+
+import difflib
+import shutil
+
+import click
+
+from project.errors import UserError
+from project.translation import _
+
+
+@click.command("explain")
+@click.argument("rule")
+def command(rule: str) -> int:
+    """Show one rule in full, by its code or its name."""
+    from analyzers import registry
+    from reports.rules import rule_text
+
+    found = registry.rule(rule)
+    if found is None:
+        names = [name for one in registry.rules() for name in (one.code, one.name)]
+        near = difflib.get_close_matches(rule.upper() if len(rule) < 5 else rule, names, 1, 0.5)
+        hint = _("did you mean {name}?").format(name=near[0]) if near else ""
+        raise UserError(
+            " ".join(
+                (
+                    _("There is no rule {name}; `cuda2mps rules` lists them.").format(name=rule),
+                    hint,
+                )
+            ).strip()
+        )
+    width = min(shutil.get_terminal_size((100, 24)).columns, 100)
+    click.echo(rule_text(found, width).rstrip("\n"))
+    return 0

@@ -1,0 +1,99 @@
+"""Options and helpers that several commands share."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from reports.session import Session
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+LAYERS = ("device", "kernel", "environment")
+STYLES = ("auto", "inline", "helper")
+
+
+def path_argument(function: F) -> F:
+    """The project, by default this folder."""
+    return click.argument("path", default=".", type=click.Path(path_type=Path))(function)
+
+
+def rule_options(function: F) -> F:
+    """``--select``, ``--ignore`` and ``--layer``."""
+    function = click.option(
+        "--layer", "layers", multiple=True, type=click.Choice(LAYERS), help="Only this layer."
+    )(function)
+    function = click.option(
+        "--ignore", multiple=True, metavar="RULE", help="Leave this rule out; may be repeated."
+    )(function)
+    return click.option(
+        "--select", multiple=True, metavar="RULE", help="Only this rule; may be repeated."
+    )(function)
+
+
+def patch_options(function: F) -> F:
+    """The options that choose proposals, the same for ``diff`` and ``apply``."""
+    function = click.option(
+        "--style",
+        type=click.Choice(STYLES),
+        help="What to write where no device is in scope (default: as it fits).",
+    )(function)
+    function = click.option(
+        "--accepted", is_flag=True, help="Only what was accepted in the triage session."
+    )(function)
+    return click.option("--review", is_flag=True, help="Also what a person should look at.")(
+        function
+    )
+
+
+def scanned(
+    path: Path,
+    *,
+    select: tuple[str, ...] = (),
+    ignore: tuple[str, ...] = (),
+    layers: tuple[str, ...] = (),
+    style: str | None = None,
+) -> "Session":
+    """Open a project, say what was recovered, and scan it."""
+    from analyzers.scan import ScanOptions
+    from project.vocabulary import Layer
+    from project.workspace import Workspace
+    from reports.session import Session
+    from rewriters.propose import Style
+
+    workspace = Workspace.open(path)
+    config = workspace.config
+    options = ScanOptions(
+        select or config.select,
+        ignore or config.ignore,
+        tuple(Layer(layer) for layer in layers),
+    )
+    session = Session(workspace, options, Style(style or config.style))
+    report_recovery(session)
+    session.scan()
+    return session
+
+
+def report_recovery(session: "Session") -> None:
+    """Say on stderr what a crash had left and what was done about it."""
+    for sentence in session.recovered:
+        click.echo(f"cuda2mps: {sentence}", err=True)
+
+
+def has_terminal() -> bool:
+    """Whether a full-screen program can run here."""
+    import os
+
+    return (
+        sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+    )
+
+
+def write_bytes(data: bytes) -> None:
+    """Write to stdout without any change of bytes."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
