@@ -8,38 +8,33 @@ from project.errors import UserError
 from project.git import Git
 from project.translation import _
 
-#: What the unpacked project's folder is called; it is the project's name on the screen.
-NAME = "tremor-net"
-
 
 def unpack(folder: Path) -> Path:
-    """Copy the demo project into ``folder`` and make a git repository of it.
+    """Copy the demo project into a new ``folder`` and make a git repository of it.
 
-    Returns the repository, ``folder / NAME``.
+    Returns the repository.
 
     Raises:
-        UserError: it is there already, the folder cannot be written, or git is not installed.
+        UserError: the folder exists or cannot be written, or git is not installed.
     """
-    target = folder / NAME
     try:
-        target.mkdir(parents=True)
-        _copy(target)
+        folder.mkdir(parents=True)
+        _copy(folder)
     except FileExistsError:
         raise UserError(
-            _("{path} is there already: name another folder.").format(path=target)
+            _("{folder} exists already: name a new folder for the demo.").format(folder=folder)
         ) from None
     except OSError as error:
         raise UserError(
-            _("The demo cannot be written to {path} ({reason}): name another folder.").format(
-                path=target, reason=error.strerror
+            _("The demo cannot be written to {folder} ({reason}): name another folder.").format(
+                folder=folder, reason=error.strerror
             )
         ) from None
     try:
-        Git.create(target)
+        return Git.create(folder).top
     except UserError:
-        shutil.rmtree(target)
+        shutil.rmtree(folder)
         raise
-    return target
 
 
 def _copy(target: Path) -> None:
