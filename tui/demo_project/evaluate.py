@@ -26,7 +26,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("checkpoint")
     parser.add_argument("--windows", type=int, default=999)
-    parser.add_argument("--rank-device", default="cuda:0", help="device of the confusion matrix")
+    parser.add_argument("--metrics-device", default="cuda:0", help="sums the confusion matrix")
     parser.add_argument("--half", action="store_true")
     args = parser.parse_args()
 
@@ -42,11 +42,13 @@ def main():
         torch.set_default_tensor_type(torch.cuda.HalfTensor)
         model = model.half()
 
-    confusion = torch.zeros(len(CLASSES), len(CLASSES), dtype=torch.float64, device=args.rank_device)
+    n = len(CLASSES)
+    confusion = torch.zeros(n, n, dtype=torch.float64, device=args.metrics_device)
     errors = []
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     begin.record()
-    for record, label, arrival in DataLoader(SyntheticTremors(args.windows, seed=99), batch_size=111):
+    windows = DataLoader(SyntheticTremors(args.windows, seed=99), batch_size=111)
+    for record, label, arrival in windows:
         record, label = record.to(device), label.to(device)
         predicted = model(record).argmax(dim=1)
         for true, guess in zip(label.tolist(), predicted.tolist()):
