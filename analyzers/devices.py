@@ -13,6 +13,7 @@ from tree_sitter import Node
 from analyzers.documents.python import (
     PythonDocument,
     enclosing,
+    nth,
     statement_of,
     unparenthesised,
 )
@@ -112,7 +113,53 @@ def _classified(document: PythonDocument, string: Node) -> DeviceString | None:
         return None
     index = -1 if value is None or computed else int(value[1]) if value[1] else None
     role, holder = _role(document, node)
+    if role is Role.CONSTRUCTOR:
+        index = _second_argument(document, holder, index)
     return DeviceString(node, index, role, holder)
+
+
+def _second_argument(document: PythonDocument, call: Node, index: int | None) -> int | None:
+    """The number in ``torch.device("cuda", 1)``."""
+    arguments = call.child_by_field_name("arguments")
+    number = nth(arguments, 1) if arguments is not None else None
+    if number is None or number.type == "comment":
+        return index
+    return int(document.slice(number)) if document.slice(number).isdigit() else -1
+
+
+_DEVICE_LABEL = re.compile(
+    r"(?i)(?:\A|[\W_])(?:map_location|dev(?:ice)?(?:_?(?:name|type|str))?)\W*\Z"
+)
+
+
+def label_of(document: PythonDocument, string: DeviceString) -> str:
+    """What the program calls the value: a variable, a parameter, a keyword, a command-line option.
+
+    Empty where it has no name, as in ``return "cuda"``.
+    """
+    holder = string.holder
+    if string.role is Role.KEYWORD:
+        keyword = holder.child_by_field_name("name")
+        label = document.slice(keyword) if keyword is not None else ""
+        call = enclosing(holder, ("call",))
+        arguments = call.child_by_field_name("arguments") if call is not None else None
+        first = nth(arguments, 0) if arguments is not None else None
+        if label == "default" and first is not None and first.type == "string":
+            return document.slice(first)
+        return label
+    for field in ("left", "name", "key"):
+        target = holder.child_by_field_name(field)
+        if target is not None:
+            return document.slice(target)
+    first = nth(holder, 0)
+    if string.role is Role.DEFAULT and first is not None:
+        return document.slice(first)
+    return ""
+
+
+def sounds_like_device(label: str) -> bool:
+    """Whether a name is one that people give to a device."""
+    return _DEVICE_LABEL.search(label) is not None
 
 
 def _whole_string(string: Node) -> tuple[Node, bool]:
@@ -352,7 +399,7 @@ def _assigned(document: PythonDocument, statement: Node) -> str | None:
     """The target of an assignment statement, ``return`` for a return."""
     if statement.type == "return_statement":
         return "return"
-    inner = statement.named_child(0) if statement.type == "expression_statement" else None
+    inner = nth(statement, 0) if statement.type == "expression_statement" else None
     if inner is None or inner.type != "assignment":
         return None
     left = inner.child_by_field_name("left")
@@ -361,8 +408,8 @@ def _assigned(document: PythonDocument, statement: Node) -> str | None:
 
 def _value_of(statement: Node) -> Node | None:
     if statement.type == "return_statement":
-        return statement.named_child(0)
-    inner = statement.named_child(0) if statement.type == "expression_statement" else None
+        return nth(statement, 0)
+    inner = nth(statement, 0) if statement.type == "expression_statement" else None
     return inner.child_by_field_name("right") if inner is not None else None
 
 
@@ -374,10 +421,10 @@ def names_device(document: PythonDocument, node: Node, device: str) -> bool:
         arguments = node.child_by_field_name("arguments")
         if function is None or arguments is None or document.dotted(function) != "torch.device":
             return False
-        first = arguments.named_child(0)
+        first = nth(arguments, 0)
         return first is not None and names_device(document, first, device)
     if node.type == "conditional_expression":
-        first = node.named_child(0)
+        first = nth(node, 0)
         return first is not None and names_device(document, first, device)
     if node.type == "binary_operator":
         left = node.child_by_field_name("left")

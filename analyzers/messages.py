@@ -19,3 +19,11 @@ def device_message(string: DeviceString, guarded: bool) -> str:
             "device; look at what the other card is for."
         ).format(index=string.index)
     return _('On a Mac the first use of this device raises "Torch not compiled with CUDA enabled".')
+
+
+def other_meaning(label: str) -> str:
+    """What to say of a value "cuda" whose name does not sound like a device."""
+    return _(
+        '`{name}` is "cuda" here, and its name does not sound like a device: look what the other '
+        "values mean."
+    ).format(name=label)

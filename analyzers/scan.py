@@ -1,27 +1,22 @@
-"""From files to findings.
+"""From a project to the reports of its files.
 
 A file is read once and searched for the words that rules care about; it is parsed only when it
 has one. Nothing of a scanned project is run.
 """
 
-import hashlib
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-from analyzers.documents.base import Document
-from analyzers.documents.kinds import document_for, source_for
-from analyzers.documents.python import PythonDocument, enclosing
+from analyzers.documents.kinds import document_for
+from analyzers.examine import FileReport, examine
 from analyzers.registry import rule, rules
-from analyzers.rule import Match, Rule
+from analyzers.rule import Rule
 from project import files
 from project.config import Config
 from project.errors import UserError
 from project.translation import _
-from project.vocabulary import Finding, Layer, Skipped
+from project.vocabulary import Layer, Skipped
 from project.workspace import Workspace
 
 
@@ -69,16 +64,6 @@ def _matching(name: str) -> list[Rule[Any]]:
     return [one for one in rules() if prefix and one.code.startswith(prefix)]
 
 
-@dataclass(frozen=True, slots=True)
-class FileReport:
-    """What one file gave. ``read`` is false for a file that was only skipped."""
-
-    path: str
-    findings: tuple[Finding, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
-    read: bool = True
-
-
 def scan(
     workspace: Workspace, options: ScanOptions, paths: Iterable[str] | None = None
 ) -> Iterator[FileReport]:
@@ -100,98 +85,3 @@ def scan(
             yield FileReport(path, skipped=(data,), read=False)
         else:
             yield examine(path, data, chosen)
-
-
-def examine(path: str, data: bytes, chosen: Sequence[Rule[Any]]) -> FileReport:
-    """The findings of one file, from its name and its bytes alone."""
-    findings: list[Finding] = []
-    skipped: list[Skipped] = []
-    for kind in document_for(path):
-        mine = tuple(one for one in chosen if one.reads is kind)
-        try:
-            source = source_for(kind, path, data)
-        except ValueError as error:
-            skipped.append(Skipped(path, str(error)))
-            continue
-        if not mine or not _triggers(mine).search(source.text):
-            continue
-        document = kind(source)
-        skipped.extend(Skipped(path, problem) for problem in document.problems())
-        findings.extend(_findings(document, mine))
-    findings.sort(key=lambda finding: (finding.start, finding.end, finding.rule))
-    return FileReport(path, tuple(findings), tuple(skipped))
-
-
-@cache
-def _triggers(mine: tuple[Rule[Any], ...]) -> re.Pattern[bytes]:
-    words = sorted({word for one in mine for word in one.triggers})
-    return re.compile(b"|".join(b"(?:" + word + b")" for word in words))
-
-
-def _findings(document: Document, mine: Sequence[Rule[Any]]) -> Iterator[Finding]:
-    matches = sorted(
-        (
-            (match, one)
-            for one in mine
-            if any(re.search(word, document.text) for word in one.triggers)
-            for match in one.find(document)
-        ),
-        key=lambda pair: (pair[0].start, pair[0].end, pair[1].code),
-    )
-    seen: Counter[tuple[str, ...]] = Counter()
-    scope_of = _scope_names(document)
-    for match, one in matches:
-        text = document.source.decode(match.start, match.end)
-        key = (one.code, document.path, scope_of(match), " ".join(text.split()))
-        seen[key] += 1
-        yield _finding(document, match, one, text, _identity((*key, str(seen[key]))))
-
-
-def _finding(
-    document: Document, match: Match, one: Rule[Any], text: str, identity: str
-) -> Finding:
-    source = document.source
-    line, column = source.position(match.start)
-    end_line, end_column = source.position(match.end)
-    return Finding(
-        id=identity,
-        rule=one.code,
-        name=one.name,
-        layer=one.layer,
-        severity=match.severity or one.severity,
-        fix=match.fix or one.fix,
-        path=document.path,
-        line=line,
-        column=column,
-        end_line=end_line,
-        end_column=end_column,
-        start=match.start,
-        end=match.end,
-        text=text,
-        message=match.message,
-        cell=source.cell_of(match.start),
-    )
-
-
-def _identity(parts: Sequence[str]) -> str:
-    """An id that edits elsewhere leave alone: rule, file, scope, text, and which of the equals."""
-    joined = "\0".join(parts).encode("utf-8", "surrogateescape")
-    return hashlib.sha256(joined).hexdigest()[:12]
-
-
-def _scope_names(document: Document) -> Callable[[Match], str]:
-    """A function that names the Python functions and classes around a match."""
-    if not isinstance(document, PythonDocument):
-        return lambda match: ""
-
-    def name(match: Match) -> str:
-        node = document.root.descendant_for_byte_range(match.start, match.end)
-        parts: list[str] = []
-        while node is not None:
-            node = enclosing(node, ("function_definition", "class_definition"))
-            label = node.child_by_field_name("name") if node is not None else None
-            if label is not None:
-                parts.append(document.slice(label))
-        return ".".join(reversed(parts))
-
-    return name

@@ -7,9 +7,8 @@ path, since what decides is that the build has no CUDA; it was not run on a Mac.
 import re
 
 #: Names under ``torch.cuda`` that raise; the value is the error that a user sees.
-RAISES: dict[str, str] = {
-    name: "AssertionError: Torch not compiled with CUDA enabled"
-    for name in (
+RAISES: dict[str, str] = dict.fromkeys(
+    (
         "synchronize",
         "initial_seed",
         "get_device_name",
@@ -23,8 +22,9 @@ RAISES: dict[str, str] = {
         "init",
         "can_device_access_peer",
         "cudart",
-    )
-} | {
+    ),
+    "AssertionError: Torch not compiled with CUDA enabled",
+) | {
     "set_device": "AttributeError: module 'torch._C' has no attribute '_cuda_setDevice'",
     "reset_peak_memory_stats": (
         "AttributeError: module 'torch._C' has no attribute '_cuda_resetPeakMemoryStats'"

@@ -13,7 +13,7 @@ class Word(str, Enum):
     """An enumeration whose members are the words that JSON uses."""
 
     def __str__(self) -> str:
-        return self.value
+        return str(self.value)
 
 
 class Layer(Word):

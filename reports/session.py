@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from analyzers.scan import FileReport, ScanOptions, scan
+from analyzers.examine import FileReport
+from analyzers.scan import ScanOptions, scan
 from checks import checklist, verdict
 from project import files, git
 from project.decisions import DecisionLog, now
@@ -312,5 +313,3 @@ class Session:
         return verdict.decide(
             self.checklist(), self.findings, self._decisions, self.workspace.config.uses
         )
-
-

@@ -41,7 +41,7 @@ def combine(data: bytes, proposals: Iterable[Proposal]) -> bytes:
     except ValueError:
         first = chosen[0]
         raise Conflict(
-            _("{path}: two of the chosen rewrites change the same place; accept one of them.").format(
-                path=first.path
-            )
+            _(
+                "{path}: two of the chosen rewrites change the same place; accept one of them."
+            ).format(path=first.path)
         ) from None

@@ -16,9 +16,9 @@ from typing import Any
 from analyzers.documents import notebook
 from analyzers.documents.base import Source
 from analyzers.documents.python import PythonDocument, source_of
+from analyzers.examine import examine
 from analyzers.registry import rules as finding_rules
 from analyzers.rule import Rule
-from analyzers.scan import examine
 from project.vocabulary import Edit, Finding, Fix, Proposal
 from rewriters import rules as package
 from rewriters.combine import apply_edits
@@ -26,7 +26,7 @@ from rewriters.draft import Context, Draft, Rewrite
 from rewriters.scope import device_at
 
 #: From so many places without a device in scope on, a module gets a helper.
-HELPER_FROM = 3
+HELPER_FROM = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,7 @@ def rewrites() -> dict[str, Rewrite]:
     return found
 
 
-def propose(
-    path: str, data: bytes, findings: Sequence[Finding], options: Style
-) -> list[Proposal]:
+def propose(path: str, data: bytes, findings: Sequence[Finding], options: Style) -> list[Proposal]:
     """The proposals for findings of one file, as it was scanned.
 
     Findings that have no rewrite, or whose rewrite does not hold, have no proposal.
@@ -73,9 +71,7 @@ def propose(
         edits = _in_file(document.source, draft)
         if edits is None:
             continue
-        made.append(
-            Proposal(finding.id, finding.rule, path, before, edits, draft.fix, draft.why)
-        )
+        made.append(Proposal(finding.id, finding.rule, path, before, edits, draft.fix, draft.why))
     return _proven(path, data, made)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from analyzers.devices import choices, mentions_mps, names_device
-from analyzers.documents.python import PythonDocument, enclosing, statement_of, unparenthesised
+from analyzers.documents.python import PythonDocument, enclosing, nth, statement_of, unparenthesised
 
 _DEVICE_NAME = re.compile(r"(?:^|_)(?:device|dev)\Z")
 _ASSIGNED = re.compile(rb"(?<![\w.])((?:self\.)?\w*dev(?:ice)?)\s*(?::[^=\r\n]+)?=(?!=)")
@@ -103,10 +103,15 @@ def _reaches(statement: Node, node: Node, scope: Node, from_function: bool) -> b
             child.type == "else_clause" for child in block.children
         ):
             return False
-        if block.type == "block" and holder is not None and holder.type not in (
-            "if_statement",
-            "else_clause",
-            "elif_clause",
+        if (
+            block.type == "block"
+            and holder is not None
+            and holder.type
+            not in (
+                "if_statement",
+                "else_clause",
+                "elif_clause",
+            )
         ):
             return False
         block = holder
@@ -126,7 +131,7 @@ def _parameter(document: PythonDocument, function: Node) -> Named | None:
         if name.type == "identifier":
             identifier = name
         else:
-            first = parameter.named_child(0)
+            first = nth(parameter, 0)
             if first is None or first.type != "identifier":
                 continue
             identifier = first
@@ -160,7 +165,7 @@ def _attribute(document: PythonDocument, function: Node, node: Node) -> Named | 
 
 def _takes_self(document: PythonDocument, function: Node) -> bool:
     parameters = function.child_by_field_name("parameters")
-    first = parameters.named_child(0) if parameters is not None else None
+    first = nth(parameters, 0) if parameters is not None else None
     return first is not None and document.slice(first) == "self"
 
 
@@ -212,7 +217,7 @@ def is_cuda_first(document: PythonDocument, value: Node) -> bool:
     if value.type == "call":
         function = value.child_by_field_name("function")
         arguments = value.child_by_field_name("arguments")
-        first = arguments.named_child(0) if arguments is not None else None
+        first = nth(arguments, 0) if arguments is not None else None
         if function is None or first is None:
             return False
         return document.dotted(function) == "torch.device" and is_cuda_first(document, first)

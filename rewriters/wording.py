@@ -2,8 +2,9 @@
 
 import re
 
-from analyzers.devices import Role, device_strings
-from analyzers.documents.python import PythonDocument
+from tree_sitter import Node
+
+from analyzers.documents.python import PythonDocument, nth
 from project.vocabulary import Edit
 
 HELPER = "pick_device"
@@ -27,16 +28,16 @@ def cuda_test(document: PythonDocument) -> str:
     return f"{torch or 'torch'}.cuda.is_available()"
 
 
-def mps_or(document: PythonDocument, mps: str, other: str) -> str:
-    """``mps`` where MPS is available, else ``other``."""
-    return f"{mps} if {torch_name(document) or 'torch'}.backends.mps.is_available() else {other}"
+def mps_test(document: PythonDocument) -> str:
+    """The call that asks for MPS, in the module's own names."""
+    return f"{torch_name(document) or 'torch'}.backends.mps.is_available()"
 
 
 def three_way(document: PythonDocument, cuda: str, quote: str = '"') -> str:
     """CUDA, then MPS, then the CPU, as an expression whose value is a string."""
-    last = mps_or(document, f"{quote}mps{quote}", f"{quote}cpu{quote}")
     torch = torch_name(document) or "torch"
-    return f"{cuda} if {torch}.cuda.is_available() else {last}"
+    mps, cpu = f"{quote}mps{quote}", f"{quote}cpu{quote}"
+    return f"{cuda} if {torch}.cuda.is_available() else {mps} if {mps_test(document)} else {cpu}"
 
 
 def import_torch(document: PythonDocument) -> tuple[Edit, ...]:
@@ -111,19 +112,6 @@ def _after_header(text: bytes) -> int:
     return position
 
 
-def _is_docstring(node: object) -> bool:
-    from tree_sitter import Node
-
-    assert isinstance(node, Node)
-    first = node.named_child(0)
+def _is_docstring(node: Node) -> bool:
+    first = nth(node, 0)
     return node.type == "expression_statement" and first is not None and first.type == "string"
-
-
-def cuda_literal(document: PythonDocument, start: int, end: int) -> tuple[str, str] | None:
-    """The device string within ``start:end`` as it is written, and its quote."""
-    for string in device_strings(document):
-        inside = start <= string.node.start_byte and string.node.end_byte <= end
-        if inside and string.role is not Role.TEXT:
-            text = document.slice(string.node)
-            return text, text[-1]
-    return None

@@ -45,9 +45,7 @@ def source_of(path: str, data: bytes) -> Source:
         text[start:] = _without_magics(bytes(text[start:]))
     offsets.append(offsets[-1] + 1 if offsets else 0)
     body = bytes(text)
-    return Source(
-        path, body, body, offsets=offsets, cells=tuple(cells) or (0,), seams=tuple(seams)
-    )
+    return Source(path, body, body, offsets=offsets, cells=tuple(cells) or (0,), seams=tuple(seams))
 
 
 def encode(replacement: bytes) -> bytes:

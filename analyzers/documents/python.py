@@ -74,7 +74,10 @@ class PythonDocument(Document):
         """The largest node that spans exactly ``start:end``."""
         node = self.root.descendant_for_byte_range(start, end)
         while node is not None and (parent := node.parent) is not None:
-            if (parent.start_byte, parent.end_byte) != (start, end) or parent.type == "module":
+            if (parent.start_byte, parent.end_byte) != (start, end) or parent.type in (
+                "block",
+                "module",
+            ):
                 break
             node = parent
         if node is None or (node.start_byte, node.end_byte) != (start, end):
@@ -95,8 +98,7 @@ class PythonDocument(Document):
         for statement in QueryCursor(_IMPORTS).captures(self.root).get("import", []):
             scope = enclosing(statement, SCOPES) or self.root
             found.extend(
-                Import(name, target, scope, statement)
-                for name, target in self._bound_by(statement)
+                Import(name, target, scope, statement) for name, target in self._bound_by(statement)
             )
         return tuple(found)
 
@@ -195,6 +197,11 @@ def under(name: str, prefix: str) -> bool:
     return name == prefix or name.startswith(prefix + ".")
 
 
+def nth(node: Node, index: int) -> Node | None:
+    """The named child at ``index``, or None where there are fewer."""
+    return node.named_child(index) if index < node.named_child_count else None
+
+
 def enclosing(node: Node, types: Sequence[str]) -> Node | None:
     """The nearest ancestor of one of these types."""
     parent = node.parent
@@ -225,7 +232,7 @@ def is_name_only(node: Node) -> bool:
 def unparenthesised(node: Node) -> Node:
     """The expression inside any parentheses."""
     while node.type == "parenthesized_expression" and node.named_child_count == 1:
-        inner = node.named_child(0)
+        inner = nth(node, 0)
         if inner is None:
             break
         node = inner

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analyzers.devices import AVAILABLE, choices, mentions_mps
-from analyzers.documents.python import PythonDocument, enclosing, statement_of
+from analyzers.documents.python import PythonDocument, enclosing, nth, statement_of
 from analyzers.rule import Example, Match, Rule
+from analyzers.torch_cuda import EFFECT_ONLY
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -21,7 +22,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
         if any(start <= node.start_byte and node.end_byte <= end for start, end in spans):
             continue
         call = node.parent if node.parent is not None and node.parent.type == "call" else node
-        if mentions_mps(document, _reach(call)):
+        if mentions_mps(document, _reach(call)) or _guards_only_effects(document, call):
             continue
         message, severity, fix = _judge(call)
         yield Match(call.start_byte, call.end_byte, message, severity=severity, fix=fix)
@@ -30,6 +31,26 @@ def find(document: PythonDocument) -> Iterator[Match]:
 def _reach(call: Node) -> Node:
     """The statement with its branches, in which MPS may be handled as well."""
     return enclosing(call, ("if_statement",)) or statement_of(call)
+
+
+def _guards_only_effects(document: PythonDocument, call: Node) -> bool:
+    """Whether this is the guard of calls that matter to CUDA alone: nothing is left to decide."""
+    statement = statement_of(call)
+    body = statement.child_by_field_name("consequence")
+    if statement.type != "if_statement" or body is None:
+        return False
+    if statement.child_by_field_name("condition") != call:
+        return False
+    if statement.child_by_field_name("alternative") is not None:
+        return False
+    return all(_is_effect(document, one) for one in body.named_children if one.type != "comment")
+
+
+def _is_effect(document: PythonDocument, statement: Node) -> bool:
+    call = nth(statement, 0) if statement.type == "expression_statement" else None
+    function = call.child_by_field_name("function") if call is not None else None
+    name = document.dotted(function) if function is not None else None
+    return name is not None and name.removeprefix("torch.cuda.") in EFFECT_ONLY
 
 
 def _judge(call: Node) -> tuple[str, Severity, Fix]:
@@ -101,6 +122,13 @@ RULE = Rule(
                     seed_cuda()
                 elif torch.backends.mps.is_available():
                     seed_mps()
+                """,
+        ),
+        Example(
+            text="""\
+                import torch
+                if torch.cuda.is_available():
+                    torch.cuda.synchronize()
                 """,
         ),
         Example(text="""shop.is_available()\ntorch.backends.mps.is_available()\n"""),

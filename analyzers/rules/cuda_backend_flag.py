@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from analyzers.documents.python import PythonDocument, statement_of
+from analyzers.documents.python import PythonDocument, nth, statement_of
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -14,8 +14,9 @@ def find(document: PythonDocument) -> Iterator[Match]:
         for reference in document.references(prefix):
             node = reference.node
             statement = statement_of(node)
-            assigned = statement.named_child(0)
-            if assigned is not None and assigned.type == "assignment":
+            assigned = nth(statement, 0)
+            left = assigned.child_by_field_name("left") if assigned is not None else None
+            if assigned is not None and assigned.type == "assignment" and left == node:
                 node = assigned
             elif node.parent is not None and node.parent.type == "call":
                 node = node.parent

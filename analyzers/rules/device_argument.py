@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from analyzers.devices import Role, device_strings, guard_of
+from analyzers.devices import Role, device_strings, guard_of, label_of, sounds_like_device
 from analyzers.documents.python import PythonDocument
-from analyzers.messages import device_message
+from analyzers.messages import device_message, other_meaning
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_
 from project.vocabulary import Fix, Severity
@@ -17,6 +17,16 @@ def find(document: PythonDocument) -> Iterator[Match]:
             continue
         node = string.holder if string.role is Role.KEYWORD else string.node
         guarded = guard_of(document, node) is not None
+        label = label_of(document, string)
+        if label and not guarded and not sounds_like_device(label):
+            yield Match(
+                node.start_byte,
+                node.end_byte,
+                other_meaning(label),
+                severity=Severity.DEGRADES,
+                fix=Fix.MANUAL,
+            )
+            continue
         yield Match(
             node.start_byte,
             node.end_byte,
@@ -74,8 +84,23 @@ RULE = Rule(
                 """,
             finds=('"cuda:1"',),
         ),
+        Example(
+            text="""\
+                import torch
+                parser.add_argument("--device", default="cuda")
+                parser.add_argument("--impl", default="cuda")
+                """,
+            finds=('default="cuda"', 'default="cuda"'),
+            after="""\
+                import torch
+                parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu")
+                parser.add_argument("--impl", default="cuda")
+                """,
+        ),
         Example(text="""import torch\ntorch.load("last.pt", map_location={"cuda:0": "cpu"})\n"""),
         Example(text="""print("cuda")\nlogger.info("cuda")\nos.environ.get("cuda")\n"""),
-        Example(text="""import torch\ntorch.zeros(1, device="cpu")\ntorch.zeros(1, device=device)\n"""),
+        Example(
+            text="""import torch\ntorch.zeros(1, device="cpu")\ntorch.zeros(1, device=device)\n"""
+        ),
     ),
 )

@@ -70,9 +70,7 @@ RULE = Rule(
                 import torch as th
                 device = th.device("cpu") if not th.cuda.is_available() else th.device("cuda:0")
                 """,
-            finds=(
-                'th.device("cpu") if not th.cuda.is_available() else th.device("cuda:0")',
-            ),
+            finds=('th.device("cpu") if not th.cuda.is_available() else th.device("cuda:0")',),
             after="""\
                 import torch as th
                 device = (th.device("mps") if th.backends.mps.is_available() else th.device("cpu")) if not th.cuda.is_available() else th.device("cuda:0")
@@ -93,6 +91,25 @@ RULE = Rule(
                     device = "cuda"
                 else:
                     device = "mps" if torch.backends.mps.is_available() else "cpu"
+                """,
+        ),
+        Example(
+            text="""\
+                import torch
+                device = torch.device("cuda" if torch.cuda.is_available() and not args.no_cuda else "cpu")
+                device_type = "cuda" if "cuda" in name else "cpu"
+                other = "cuda" if args.cuda else "cpu"
+                """,
+            finds=(
+                '"cuda" if torch.cuda.is_available() and not args.no_cuda else "cpu"',
+                '"cuda" if "cuda" in name else "cpu"',
+                '"cuda" if args.cuda else "cpu"',
+            ),
+            after="""\
+                import torch
+                device = torch.device("cuda" if torch.cuda.is_available() and not args.no_cuda else "mps" if torch.backends.mps.is_available() and not args.no_cuda else "cpu")
+                device_type = "cuda" if "cuda" in name else "mps" if "mps" in name else "cpu"
+                other = "cuda" if args.cuda else "mps" if torch.backends.mps.is_available() else "cpu"
                 """,
         ),
         Example(

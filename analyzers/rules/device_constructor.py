@@ -71,8 +71,13 @@ RULE = Rule(
                 import torch
                 second = torch.device("cuda:1")
                 mine = torch.device(f"cuda:{rank}")
+                yours = torch.device("cuda", rank)
                 """,
-            finds=('torch.device("cuda:1")', 'torch.device(f"cuda:{rank}")'),
+            finds=(
+                'torch.device("cuda:1")',
+                'torch.device(f"cuda:{rank}")',
+                'torch.device("cuda", rank)',
+            ),
         ),
         Example(
             text="""\

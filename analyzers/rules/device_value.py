@@ -2,9 +2,16 @@
 
 from collections.abc import Iterator
 
-from analyzers.devices import Role, device_strings, guard_of, is_in_choice
+from analyzers.devices import (
+    Role,
+    device_strings,
+    guard_of,
+    is_in_choice,
+    label_of,
+    sounds_like_device,
+)
 from analyzers.documents.python import PythonDocument
-from analyzers.messages import device_message
+from analyzers.messages import device_message, other_meaning
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -29,13 +36,25 @@ def find(document: PythonDocument) -> Iterator[Match]:
             yield Match(
                 node.start_byte,
                 node.end_byte,
-                _("One of two branches is CUDA, and MPS takes the other one: look whether it fits."),
+                _(
+                    "One of two branches is CUDA, and MPS takes the other one: look whether it fits."
+                ),
                 severity=Severity.DEGRADES,
                 fix=Fix.MANUAL,
             )
         elif string.role in (Role.ASSIGNMENT, Role.DEFAULT):
             guarded = guard_of(document, node) is not None
             holder = string.holder
+            label = label_of(document, string)
+            if label and not guarded and not sounds_like_device(label):
+                yield Match(
+                    node.start_byte,
+                    node.end_byte,
+                    other_meaning(label),
+                    severity=Severity.DEGRADES,
+                    fix=Fix.MANUAL,
+                )
+                continue
             start = holder.start_byte if string.role is Role.DEFAULT else node.start_byte
             yield Match(
                 start,
@@ -94,6 +113,14 @@ RULE = Rule(
                     run(device)
                 """,
             finds=('f"cuda:{local_rank}"', '"cuda:1"', '"cuda"'),
+        ),
+        Example(
+            text="""\
+                import torch
+                def bias_act(x, impl="cuda"):
+                    backend = "cuda"
+                """,
+            finds=('"cuda"', '"cuda"'),
         ),
         Example(text="""for device in ["cpu", "cuda", "mps"]:\n    run(device)\n"""),
         Example(text="""device = "cpu"\nname = "cuda toolkit"\nfolder = "cuda/kernels"\n"""),

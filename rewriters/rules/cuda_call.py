@@ -1,7 +1,7 @@
 """D107: a call that matters to CUDA alone is made only where CUDA is available."""
 
 from analyzers.devices import AVAILABLE
-from analyzers.documents.python import statement_of
+from analyzers.documents.python import nth, statement_of
 from analyzers.torch_cuda import EFFECT_ONLY
 from project.translation import _
 from project.vocabulary import Edit, Fix
@@ -17,8 +17,7 @@ def rewrite(context: Context) -> Draft | None:
     if call is None:
         return None
     statement = statement_of(call)
-    function = call.named_child(0) if call.type in ("call", "expression_statement") else None
-    inner = statement.named_child(0)
+    inner = nth(statement, 0)
     if statement.type != "expression_statement" or inner is None or inner.type != "call":
         return None
     function = inner.child_by_field_name("function")

@@ -7,8 +7,6 @@ from project.vocabulary import Edit, Fix
 from rewriters.draft import Context, Draft
 from rewriters.placing import choose, place
 
-_KEYWORDS = ("device", "map_location", "default")
-
 
 def rewrite(context: Context) -> Draft | None:
     """Replace the value; a function of unknown making is given a string, as before."""
@@ -25,8 +23,6 @@ def rewrite(context: Context) -> Draft | None:
         function = call.child_by_field_name("function") if call is not None else None
         name = document.dotted(function) if function is not None else None
         keyword = holder.child_by_field_name("name") if string.role is Role.KEYWORD else None
-        if keyword is not None and document.slice(keyword) not in _KEYWORDS:
-            return None
         if name is not None and under(name, "torch"):
             placed = place(context, node, literal)
             fix = placed.fix

@@ -1,11 +1,15 @@
 """D101: a third branch, for MPS, in a choice between CUDA and the CPU."""
 
-from analyzers.devices import Choice, choices
-from analyzers.documents.python import PythonDocument
+import re
+
+from analyzers.devices import Choice, choices, is_negated
+from analyzers.documents.python import PythonDocument, unparenthesised
 from project.translation import _
 from project.vocabulary import Edit, Fix
 from rewriters.draft import Context, Draft
-from rewriters.wording import import_torch, mps_or
+from rewriters.wording import import_torch, mps_test
+
+_CUDA_WORD = re.compile(r"""(["'])cuda\1""")
 
 
 def rewrite(context: Context) -> Draft | None:
@@ -18,12 +22,38 @@ def rewrite(context: Context) -> Draft | None:
     cpu = document.slice(other)
     if cpu.count("cpu") != 1:
         return None
-    text = mps_or(document, cpu.replace("cpu", "mps"), cpu)
+    question, fix, why = _question(document, choice)
+    text = f"{cpu.replace('cpu', 'mps')} if {question} else {cpu}"
     if choice.node.type != "if_statement" and other.start_byte < choice.condition.start_byte:
         text = f"({text})"
-    why = _("CUDA is asked for first, as before; MPS comes before the CPU.")
     edit = Edit(other.start_byte, other.end_byte, text.encode())
-    return Draft((edit, *import_torch(document)), Fix.SAFE, why)
+    return Draft((edit, *import_torch(document)), fix, why)
+
+
+def _question(document: PythonDocument, choice: Choice) -> tuple[str, Fix, str]:
+    """What to ask before taking MPS: the question asked for CUDA, asked for MPS."""
+    plain = mps_test(document)
+    condition = unparenthesised(choice.condition)
+    text = document.slice(condition)
+    if is_negated(condition):
+        return plain, Fix.SAFE, _("CUDA is asked for first, as before; MPS comes before the CPU.")
+    asked = re.sub(r"\b(?:\w+\.)?cuda\.is_available\(\)", plain, text)
+    if asked != text and "cuda" not in asked.replace("no_cuda", ""):
+        return asked, Fix.SAFE, _("CUDA is asked for first, as before; MPS comes before the CPU.")
+    if condition.type == "comparison_operator" and _CUDA_WORD.search(text):
+        return (
+            _CUDA_WORD.sub(r"\1mps\1", text),
+            Fix.SAFE,
+            _("The same question is asked for MPS; the branch for CUDA is as before."),
+        )
+    return (
+        plain,
+        Fix.REVIEW,
+        _(
+            "The choice hangs on `{flag}`, which speaks of CUDA: look whether the Apple GPU is "
+            "wanted too when it is off."
+        ).format(flag=text),
+    )
 
 
 def _choice_at(document: PythonDocument, start: int) -> Choice | None:

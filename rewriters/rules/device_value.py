@@ -1,13 +1,9 @@
 """D106: ``device = "cuda"`` becomes a choice."""
 
-import re
-
-from analyzers.devices import Role, device_strings
+from analyzers.devices import Role, device_strings, label_of
 from project.vocabulary import Edit, Fix
 from rewriters.draft import Context, Draft
 from rewriters.placing import choose
-
-_DEVICE_TARGET = re.compile(r"(?:^|[._\"'])(?:\w*_)?dev(?:ice)?(?:_name|_type)?[\"'\]]*\Z")
 
 
 def rewrite(context: Context) -> Draft | None:
@@ -23,17 +19,9 @@ def rewrite(context: Context) -> Draft | None:
         if holder.type == "boolean_operator":
             return None
         placed = choose(Context(context.finding, document, "inline"), document.slice(node))
-        target = next(
-            (
-                child
-                for field in ("left", "name", "key")
-                if (child := holder.child_by_field_name(field)) is not None
-            ),
-            None,
-        )
-        certain = target is not None and _DEVICE_TARGET.search(document.slice(target))
         # A default is chosen when the function is defined: too early in some programs.
-        fix = Fix.SAFE if certain and string.role is Role.ASSIGNMENT else Fix.REVIEW
+        named = bool(label_of(document, string))
+        fix = Fix.SAFE if named and string.role is Role.ASSIGNMENT else Fix.REVIEW
         edit = Edit(node.start_byte, node.end_byte, placed.text.encode())
         return Draft((edit, *placed.extra), fix, placed.why)
     return None

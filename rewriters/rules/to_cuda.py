@@ -16,9 +16,13 @@ def rewrite(context: Context) -> Draft | None:
         if not context.finding.start <= node.start_byte < context.finding.end:
             continue
         placed = place(context, node, document.slice(node))
-        fix = Fix.REVIEW if string.index == 0 and placed.fix is Fix.SAFE and not _same(
-            placed.text, document.slice(node)
-        ) else placed.fix
+        fix = (
+            Fix.REVIEW
+            if string.index == 0
+            and placed.fix is Fix.SAFE
+            and not _same(placed.text, document.slice(node))
+            else placed.fix
+        )
         edit = Edit(node.start_byte, node.end_byte, placed.text.encode())
         return Draft((edit, *placed.extra), fix, placed.why)
     return None

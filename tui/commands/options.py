@@ -87,9 +87,7 @@ def has_terminal() -> bool:
     """Whether a full-screen program can run here."""
     import os
 
-    return (
-        sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
-    )
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def write_bytes(data: bytes) -> None:
