@@ -245,7 +245,7 @@ def test_the_readme_names_commands_and_options_that_exist() -> None:
         known = {option for parameter in commands[name].params for option in parameter.opts}
         assert set(re.findall(r"(?<=[` ])--?[a-z][-a-z]*", usage + row)) <= known, name
     assert named == set(commands)
-    prose = re.findall(r"cuda2mps ([a-z]+)", " ".join(re.findall(r"`([^`\n]+)`", README)))
+    prose = re.findall(r"cuda2mps ([a-z]+)\b(?!/)", " ".join(re.findall(r"`([^`\n]+)`", README)))
     assert set(prose) <= set(commands)
 
 
