@@ -1,0 +1,248 @@
+"""Which files a project consists of, and reading one of them."""
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from project.errors import Refused
+from project.paths import inside
+from project.translation import N_, _
+from project.vocabulary import Skipped
+
+if TYPE_CHECKING:
+    from project.workspace import Workspace
+
+#: Directories that hold other people's code.
+VENDORED = frozenset(
+    {
+        "_vendor",
+        "bower_components",
+        "dist-packages",
+        "node_modules",
+        "site-packages",
+        "third-party",
+        "third_party",
+        "thirdparty",
+        "vendor",
+        "vendored",
+    }
+)
+_ENVIRONMENTS = frozenset({".conda", ".nox", ".tox", ".venv", "venv", "virtualenv"})
+_CACHES = frozenset(
+    {".hypothesis", ".ipynb_checkpoints", ".mypy_cache", ".pytest_cache", ".ruff_cache",
+     "__pycache__"}
+)  # fmt: skip
+#: What is no part of the project and not worth a word.
+_HIDDEN = frozenset({".bzr", ".cuda2mps", ".git", ".hg", ".jj", ".svn"})
+
+_HEAD = 8192
+_REPOSITORY = N_("a repository of its own, such as a submodule")
+
+
+def listed(workspace: "Workspace") -> tuple[list[str], list[Skipped]]:
+    """The files to look at, and what was left out and why.
+
+    Inside a git work tree: what git tracks and what is untracked and not ignored; elsewhere the
+    whole directory. Only what lies in the workspace's scope, sorted. Trees that are left out
+    (submodules, vendored code, virtual environments, excluded ones) are named once each; a scope
+    inside a vendored tree is looked at all the same, since it was asked for.
+
+    Raises:
+        UserError: git fails.
+    """
+    left_out: dict[str, str] = {}
+    paths: Sequence[str]
+    if workspace.git is not None:
+        paths = workspace.git.files()
+        left_out.update((path, _(_REPOSITORY)) for path in workspace.git.submodules())
+        environments = {
+            folder for path in paths if (folder := path.removesuffix("/pyvenv.cfg")) != path
+        }
+        chosen = _Chooser(workspace.scope, workspace.config.exclude, environments)
+    else:
+        chosen = _Chooser(workspace.scope, workspace.config.exclude, set())
+        paths = sorted(_walk(str(workspace.root), chosen, left_out))
+    found = []
+    for path in paths:
+        skipped = chosen.tree(path) or _kind(workspace.root, path)
+        if skipped is None:
+            if chosen.in_scope(path):
+                found.append(path)
+        else:
+            left_out.setdefault(skipped.path, skipped.reason)
+    return found, [
+        Skipped(path, reason) for path, reason in sorted(left_out.items()) if chosen.in_scope(path)
+    ]
+
+
+class _Chooser:
+    """Which paths belong to what was asked for."""
+
+    def __init__(self, scope: str, exclude: Sequence[str], environments: set[str]) -> None:
+        self._scope = scope
+        self._environments = environments
+        self._exclude = _pattern(tuple(exclude)) if exclude else None
+        self._trees: dict[str, Skipped | None] = {"": None}
+
+    def in_scope(self, path: str) -> bool:
+        return not self._scope or path == self._scope or path.startswith(self._scope + "/")
+
+    def tree(self, path: str) -> Skipped | None:
+        """The tree that the path is left out with, or itself when the settings exclude it."""
+        known = self.folder(path.rpartition("/")[0])
+        if known is None and self._exclude and self._exclude.fullmatch(path):
+            return Skipped(path, _("excluded by the configuration"))
+        return known
+
+    def folder(self, path: str) -> Skipped | None:
+        """The tree that a directory is left out with: itself or one above it."""
+        if path not in self._trees:
+            above = self.folder(path.rpartition("/")[0])
+            self._trees[path] = above or self._judge(path)
+        return self._trees[path]
+
+    def _judge(self, path: str) -> Skipped | None:
+        if self._exclude and self._exclude.fullmatch(path):
+            return Skipped(path, _("excluded by the configuration"))
+        if self._scope == path or self._scope.startswith(path + "/"):
+            return None
+        name = path.rpartition("/")[2].lower()
+        if path in self._environments or name in _ENVIRONMENTS:
+            return Skipped(path, _("a virtual environment"))
+        if name in VENDORED:
+            return Skipped(path, _("a vendored tree"))
+        if name in _CACHES:
+            return Skipped(path, _("a cache"))
+        return None
+
+
+def _kind(root: Path, path: str) -> Skipped | None:
+    """Why a path is no file to look at; None when it is one."""
+    try:
+        mode = os.lstat(root / path).st_mode
+    except OSError as error:
+        return Skipped(path, _("unreadable: {reason}").format(reason=error.strerror))
+    if stat.S_ISLNK(mode):
+        return Skipped(path, _("a symbolic link"))
+    return None if stat.S_ISREG(mode) else Skipped(path, _("not a regular file"))
+
+
+def _walk(root: str, chosen: _Chooser, left_out: dict[str, str]) -> Iterator[str]:
+    """Every file below a directory that git knows nothing of, following no link.
+
+    What is left out is not even searched; it is added to ``left_out``.
+    """
+
+    def relative(path: str) -> str:
+        return path[len(root) :].strip(os.sep).replace(os.sep, "/")
+
+    def failed(error: OSError) -> None:
+        left_out[relative(error.filename)] = _("unreadable: {reason}").format(reason=error.strerror)
+
+    for folder, folders, names in os.walk(root, onerror=failed):
+        here = relative(folder)
+        lead = f"{here}/" if here else ""
+        reason = _own_tree(folders, names) if here else None
+        if reason:
+            left_out[here] = reason
+            folders.clear()
+            continue
+        entered = []
+        for name in sorted(set(folders) - _HIDDEN):
+            skipped = chosen.folder(lead + name)
+            if skipped:
+                left_out[skipped.path] = skipped.reason
+            elif Path(folder, name).is_symlink():
+                yield lead + name
+            else:
+                entered.append(name)
+        folders[:] = entered
+        yield from (lead + name for name in names if name not in _HIDDEN)
+
+
+def _own_tree(folders: Sequence[str], names: Sequence[str]) -> str | None:
+    """Why a directory with these entries is not part of the project around it."""
+    if ".git" in folders or ".git" in names:
+        return _(_REPOSITORY)
+    if "pyvenv.cfg" in names or "conda-meta" in folders:
+        return _("a virtual environment")
+    return None
+
+
+def read(root: Path, path: str, limit: int = 2_000_000) -> bytes | Skipped:
+    """The content of a file of the project.
+
+    Args:
+        root: the project's directory.
+        path: the file, relative to it.
+        limit: the most bytes that are read.
+
+    Never follows a link, and never waits on a pipe. A file that is too large, binary (a NUL byte
+    near its start, the test that git makes) or unreadable comes back as skipped, with the reason.
+    """
+    try:
+        descriptor = os.open(
+            inside(root, path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        )
+    except Refused:
+        return Skipped(path, _("outside the project, in .git or behind a symbolic link"))
+    except OSError as error:
+        return Skipped(path, _("unreadable: {reason}").format(reason=error.strerror))
+    try:
+        with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
+            facts = os.fstat(descriptor)
+            if not stat.S_ISREG(facts.st_mode):
+                return Skipped(path, _("not a regular file"))
+            if facts.st_size > limit:
+                return Skipped(
+                    path,
+                    _("larger than the limit: {size} of {limit} bytes").format(
+                        size=facts.st_size, limit=limit
+                    ),
+                )
+            data = file.read(limit)
+    except OSError as error:
+        return Skipped(path, _("unreadable: {reason}").format(reason=error.strerror))
+    if b"\0" in data[:_HEAD]:
+        return Skipped(path, _("binary, or text in UTF-16"))
+    return data
+
+
+@lru_cache(maxsize=8)
+def _pattern(globs: tuple[str, ...]) -> re.Pattern[str]:
+    """One expression for patterns of paths.
+
+    `*` and `?` stay within a name, `**` crosses names, and a pattern without a slash in it means
+    that name anywhere.
+    """
+    return re.compile("|".join(f"(?:{_translated(glob)})" for glob in globs), re.DOTALL)
+
+
+_TOKEN = re.compile(r"(?:\*\*/)+|\*\*+|\*|\?|\[!?\]?[^\]/]*\]|.", re.DOTALL)
+
+
+def _translated(glob: str) -> str:
+    plain = glob.removeprefix("./").strip("/")
+    if "/" not in plain:
+        plain = "**/" + plain
+    expression = "".join(_part(token.group()) for token in _TOKEN.finditer(plain))
+    try:
+        re.compile(expression)
+    except re.error:  # a range such as [z-a]
+        return re.escape(plain)
+    return expression
+
+
+def _part(token: str) -> str:
+    if token.startswith("**"):
+        return "(?:.*/)?" if token.endswith("/") else ".*"
+    if token in ("*", "?"):
+        return "[^/]" + token.replace("?", "")
+    if len(token) > 1:
+        inner = token[1:-1].replace("\\", r"\\").replace("[", r"\[")
+        return f"(?!/)[{'^' + inner[1:] if inner.startswith('!') else inner}]"
+    return re.escape(token)
