@@ -41,7 +41,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of the file: ``-r``, ``-c``, ``-e``, ``--index-url``, ``--extra-index-url``, …"""
+    """An option of the file: ``-r``, ``-c``, ``-e``, ``--index-url``, and the like."""
 
     name: str
     value: str

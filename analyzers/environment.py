@@ -1,0 +1,252 @@
+"""What an environment file's words mean on a Mac: packages, indexes, images.
+
+Rules ask these questions; the answer is a sentence, or nothing when a Mac can do as it is told.
+"""
+
+import re
+from dataclasses import dataclass
+
+from packaging.markers import Marker
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from analyzers import libraries
+from analyzers.documents.requirements import Address, Entry, Line, Option, Unreadable
+from analyzers.libraries import Library, OnMac
+from project.translation import _
+from project.vocabulary import Severity
+
+_MAC = {
+    "implementation_name": "cpython",
+    "os_name": "posix",
+    "platform_machine": "arm64",
+    "platform_python_implementation": "CPython",
+    "platform_release": "24.0.0",
+    "platform_system": "Darwin",
+    "platform_version": "Darwin Kernel Version 24.0.0",
+    "sys_platform": "darwin",
+    "extra": "",
+}
+_PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
+
+_BUILD = re.compile(r"(?:\+|%2B)cu\d{2,3}", re.IGNORECASE)
+_INDEX = re.compile(
+    r"[/_+.-]cu(?:da)?[-_.]?\d{2,4}(?![0-9])|//pypi\.(?:nvidia|ngc\.nvidia)\.com|"
+    r"developer\.download\.nvidia\.com",
+    re.IGNORECASE,
+)
+_NVIDIA = re.compile(
+    r"nvidia-(?:cublas|cuda|cudnn|cufft|cufile|curand|cusolver|cusparse|cusparselt|nccl|npp|"
+    r"nvfatbin|nvjitlink|nvjpeg|nvshmem|nvtx|nvvm)(?:-.*)?\Z|nvidia-.*-cu\d+\Z"
+)
+_CONDA_CUDA = re.compile(
+    r"(?:cuda(?:toolkit)?(?:-.*)?|cudnn|nccl|cutensor|cusparselt|pytorch-cuda|pytorch-gpu|"
+    r"libcu(?:blas|dnn|fft|file|rand|solver|sparse)(?:-.*)?|libnpp(?:-.*)?|libnvjitlink(?:-.*)?|"
+    r"libnvjpeg(?:-.*)?|tensorflow-gpu|magma-cuda\d*|libmagma)\Z"
+)
+_CONDA_SPEC = re.compile(r"(?:([\w./-]+)::)?([\w.-]+)\s*(.*)\Z", re.DOTALL)
+_IMAGE = re.compile(
+    r"(?:docker\.io/)?nvidia/|nvcr\.io/|(?:docker\.io/)?pytorch/pytorch(?:[:@]|\Z)|"
+    r"(?:[\w.-]+/)*rapidsai/|.*(?:^|[/:._-])cuda(?=[\d._:/-]|\Z)|.*[:._-]cu\d{2,3}(?![0-9])|"
+    r".*[:_-]gpu(?=[._:/-]|\Z)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why a Mac cannot take something as it stands."""
+
+    message: str
+    severity: Severity = Severity.BLOCKS
+
+
+def wanted_on_mac(marker: Marker | None) -> bool:
+    """Whether a requirement's marker holds on a Mac, for any Python that is in use.
+
+    Each line is asked for itself: one that names macOS may well be the wrong one of two.
+    """
+    if marker is None:
+        return True
+    for python in _PYTHONS:
+        environment = dict(_MAC, python_version=python, python_full_version=f"{python}.0")
+        environment["implementation_version"] = f"{python}.0"
+        try:
+            if marker.evaluate(environment):
+                return True
+        except (ValueError, RecursionError):  # a comparison that has no meaning excludes nothing
+            return True
+    return False
+
+
+def line_trouble(line: Line) -> Trouble | None:
+    """What a line of a requirements file asks for that a Mac has not."""
+    if isinstance(line, Entry):
+        return requirement_trouble(line.requirement)
+    if isinstance(line, Address):
+        return _build_trouble(line.url)
+    if isinstance(line, Unreadable):
+        return _build_trouble(line.content) if _marker_allows(line.content) else None
+    if line.name in ("-e", "--editable"):
+        return _build_trouble(line.value)
+    return None
+
+
+def _marker_allows(content: str) -> bool:
+    """Whether a line that is no valid requirement still has a marker that keeps it from a Mac."""
+    _head, semicolon, tail = content.partition(";")
+    if not semicolon:
+        return True
+    try:
+        return wanted_on_mac(Marker(tail.strip()))
+    except (ValueError, RecursionError):
+        return True
+
+
+def _build_trouble(content: str) -> Trouble | None:
+    if not _BUILD.search(content):
+        return None
+    return Trouble(
+        _(
+            "This is a build for CUDA, which exists for Linux and Windows alone: ask for the "
+            "plain version on a Mac, or give this line a marker for Linux."
+        )
+    )
+
+
+def requirement_trouble(requirement: Requirement) -> Trouble | None:
+    """What a requirement by name asks for that a Mac has not."""
+    if not wanted_on_mac(requirement.marker):
+        return None
+    name = canonicalize_name(requirement.name)
+    for specifier in requirement.specifier:
+        public, plus, local = specifier.version.partition("+")
+        if plus and re.match(r"cu(?:da)?\d", local):
+            return Trouble(
+                _(
+                    "{name} {version} is a build for CUDA, which exists for Linux and Windows "
+                    "alone: ask for {name}=={public} on a Mac, or give this line a marker for "
+                    "Linux."
+                ).format(name=requirement.name, version=specifier.version, public=public)
+            )
+    if requirement.url and _BUILD.search(requirement.url):
+        return _build_trouble(requirement.url)
+    row = libraries.distribution(name)
+    if row is not None:
+        return library_trouble(requirement.name, row, requirement.specifier)
+    if _NVIDIA.match(name):
+        return Trouble(
+            _(
+                "{name} holds NVIDIA's binaries for Linux and Windows. Such lines mostly come from "
+                "`pip freeze` there: torch asks for them itself, so leave the line out or give it "
+                "a marker for Linux, and take no placeholder release in its place."
+            ).format(name=requirement.name)
+        )
+    extras = sorted(extra for extra in requirement.extras if extra.lower().startswith("cuda"))
+    if extras:
+        return Trouble(
+            _("The extra {extra} of {name} brings NVIDIA's binaries, which a Mac has not.").format(
+                extra=extras[0], name=requirement.name
+            )
+        )
+    if libraries.has_suffix(name) or name in ("tensorflow-gpu", "paddlepaddle-gpu"):
+        return Trouble(
+            _(
+                "{name} says by its name that it is built for CUDA: look for the same library "
+                "without it, or give this line a marker for Linux."
+            ).format(name=requirement.name)
+        )
+    return None
+
+
+def library_trouble(name: str, row: Library, wanted: SpecifierSet | None = None) -> Trouble | None:
+    """What the table of libraries says about one of them."""
+    if row.on_mac is OnMac.WORKS:
+        if row.since and wanted is not None and _is_older(wanted, row.since):
+            return Trouble(
+                _(
+                    "{name} is pinned below {since}, the first version that works on a Mac. "
+                    "{instead}"
+                ).format(name=name, since=row.since, instead=_(row.instead))
+            )
+        return None
+    if row.on_mac is OnMac.PARTIAL:
+        message = _("{name} does only a part of its work on a Mac. {state} {instead}")
+        severity = Severity.DEGRADES
+    else:
+        message = _("{name} needs CUDA. {state} {instead}")
+        severity = Severity.BLOCKS
+    return Trouble(message.format(name=name, state=_(row.state), instead=_(row.instead)), severity)
+
+
+def _is_older(wanted: SpecifierSet, since: str) -> bool:
+    """Whether no version from ``since`` on can meet a specifier."""
+    first = Version(since)
+    candidates = {first, Version(f"{first.major + 1000}")}
+    for specifier in wanted:
+        try:
+            version = Version(specifier.version.removesuffix(".*"))
+        except InvalidVersion:
+            return False
+        candidates |= {version, Version(f"{version.base_version}.post9999")}
+    return not any(
+        candidate >= first and wanted.contains(candidate, prereleases=True)
+        for candidate in candidates
+    )
+
+
+def index_trouble(option: Option) -> Trouble | None:
+    """Whether an option of pip names an index or a page of CUDA builds."""
+    if option.name not in ("-i", "--index-url", "--extra-index-url", "-f", "--find-links"):
+        return None
+    return address_trouble(option.value)
+
+
+def address_trouble(url: str) -> Trouble | None:
+    """Whether an index or a page offers builds for CUDA alone."""
+    if not _INDEX.search(url):
+        return None
+    return Trouble(
+        _(
+            "{url} offers builds for CUDA alone: on a Mac take the usual index, whose wheel of "
+            "torch has MPS."
+        ).format(url=url),
+        Severity.DEGRADES,
+    )
+
+
+def conda_trouble(spec: str) -> Trouble | None:
+    """What a package of a conda environment asks for that a Mac has not."""
+    match = _CONDA_SPEC.match(spec.strip())
+    if match is None:
+        return None
+    channel, name, rest = match[1] or "", match[2].lower(), match[3]
+    if _CONDA_CUDA.match(name) or channel.split("/")[0] == "nvidia":
+        return Trouble(
+            _(
+                "{name} has no build for osx-arm64. Take the line out for a Mac; an environment "
+                "that then resolves is no proof that the program runs."
+            ).format(name=name)
+        )
+    if "cuda" in rest.lower() or re.search(r"[=_*]gpu", rest.lower()):
+        return Trouble(
+            _("{spec} asks for a build with CUDA, which osx-arm64 has not.").format(spec=spec)
+        )
+    row = libraries.distribution(canonicalize_name(name))
+    if row is not None and row.on_mac is OnMac.CUDA_ONLY:
+        return library_trouble(name, row)
+    return None
+
+
+def image_trouble(image: str) -> Trouble | None:
+    """Whether a container image is made for NVIDIA's container runtime."""
+    if not _IMAGE.match(image.lower()):
+        return None
+    return Trouble(
+        _(
+            "{image} is made for NVIDIA GPUs. A Linux container on a Mac runs in a virtual machine "
+            "and reaches no MPS, whatever its image: run natively on a Mac, and keep the container "
+            "for the CUDA machine."
+        ).format(image=image)
+    )

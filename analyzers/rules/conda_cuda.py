@@ -1,0 +1,104 @@
+"""E303: a conda environment that asks for CUDA."""
+
+from collections.abc import Iterator
+
+from analyzers.documents.conda import CondaDocument
+from analyzers.documents.requirements import Option
+from analyzers.environment import conda_trouble, index_trouble, line_trouble
+from analyzers.rule import Example, Match, Rule
+from project.translation import N_, _
+from project.vocabulary import Fix, Severity
+
+
+def find(document: CondaDocument) -> Iterator[Match]:
+    """The channel of NVIDIA, CUDA packages, and pip's lines among the dependencies."""
+    for channel in document.channels():
+        if channel.value.rstrip("/").rpartition("/")[2].lower() == "nvidia":
+            yield Match(
+                channel.start,
+                channel.end,
+                _("The channel nvidia serves CUDA's own packages: a Mac needs none of them."),
+                Severity.COSMETIC,
+            )
+    for package in document.packages():
+        trouble = conda_trouble(package.value)
+        if trouble is not None:
+            yield Match(package.start, package.end, trouble.message, trouble.severity)
+    for line in document.pip_lines():
+        trouble = index_trouble(line) if isinstance(line, Option) else line_trouble(line)
+        if trouble is not None:
+            yield Match(line.start, line.end, trouble.message, trouble.severity)
+
+
+RULE = Rule(
+    code="E303",
+    name="conda-cuda",
+    severity=Severity.BLOCKS,
+    fix=Fix.MANUAL,
+    reads=CondaDocument,
+    triggers=(rb"(?i:cuda|nvidia|cudnn|nccl|gpu|cutensor|libcu|libnv|libnpp)", rb"pip\b"),
+    what=N_("A conda environment names CUDA's packages, builds or channel."),
+    why=N_(
+        "For osx-arm64 there are no such packages: the solver stops. Where somebody has loosened "
+        "a pin until it resolves, the program stops at its first CUDA call instead."
+    ),
+    advice=N_(
+        "Keep a file for the CUDA machine and one without these lines for a Mac, or use the "
+        "selectors of conda-lock."
+    ),
+    source="https://docs.conda.io/projects/conda/en/stable/user-guide/tasks/manage-environments.html",
+    find=find,
+    examples=(
+        Example(
+            path="environment.yml",
+            text="""\
+                channels:
+                  - pytorch
+                  - nvidia
+                dependencies:
+                  - python=3.10
+                  - pytorch=2.1
+                  - pytorch-cuda=12.1
+                  - conda-forge::cudatoolkit=11.3  # GPU
+                  - "pytorch=1.13=py3.9_cuda11.7_cudnn8_0"
+                  - pip:
+                    - --extra-index-url https://download.pytorch.org/whl/cu118
+                    - torch==2.0.1+cu118
+                    - 'flash-attn'
+                """,
+            finds=(
+                "nvidia",
+                "pytorch-cuda=12.1",
+                "conda-forge::cudatoolkit=11.3",
+                "pytorch=1.13=py3.9_cuda11.7_cudnn8_0",
+                "--extra-index-url https://download.pytorch.org/whl/cu118",
+                "torch==2.0.1+cu118",
+                "flash-attn",
+            ),
+        ),
+        Example(
+            path="environment.yaml",
+            text="""\
+                channels: [conda-forge]
+                dependencies:
+                  - cudatoolkit=11.3  # [linux]
+                  - pytorch
+                  - pip:
+                    - triton; sys_platform == "linux"
+                    - bitsandbytes
+                """,
+        ),
+        Example(
+            path="environment.yml",
+            text="""\
+                name: cuda-nvidia
+                # - cudatoolkit=11.3
+                variables:
+                  NOTE: cudatoolkit
+                dependencies:
+                  - numpy
+                """,
+        ),
+        Example(path="conda.yml", text="dependencies:\n  - barracuda\n  - pip\n"),
+    ),
+)

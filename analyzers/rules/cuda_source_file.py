@@ -1,0 +1,53 @@
+"""K205: a CUDA source without a kernel."""
+
+from collections.abc import Iterator
+
+from analyzers.documents.cuda import CudaDocument
+from analyzers.rule import Example, Match, Rule
+from project.translation import N_, _
+from project.vocabulary import Fix, Severity
+
+
+def find(document: CudaDocument) -> Iterator[Match]:
+    """The first line of a file in which no kernel is defined or launched."""
+    if next(document.kernels(), None) is None and next(document.launches(), None) is None:
+        span = document.first_code()
+        if span is not None:
+            message = _(
+                "This file is for nvcc, though it neither defines nor launches a kernel: what "
+                "includes or builds it needs the CUDA toolkit, which no Mac has."
+            )
+            yield Match(*span, message)
+
+
+RULE = Rule(
+    code="K205",
+    name="cuda-source-file",
+    severity=Severity.BLOCKS,
+    fix=Fix.NONE,
+    reads=CudaDocument,
+    triggers=(rb"\S",),
+    what=N_("A CUDA source or header that holds device functions or host code, and no kernel."),
+    why=N_("Its suffix hands it to nvcc, and a build that lists it stops on a Mac."),
+    advice=N_(
+        "Host code may move to a .cpp file that is built everywhere; device functions stay with "
+        "the kernels that use them."
+    ),
+    source="https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/#supported-input-file-suffixes",
+    find=find,
+    examples=(
+        Example(
+            path="utils.cuh",
+            text="""\
+                // Helpers.
+                #pragma once
+                __device__ inline float twice(float x) { return 2 * x; }
+                """,
+            finds=("#pragma once",),
+        ),
+        Example(path="kernel.cu", text="__global__ void scale(float *x) { }\n"),
+        Example(path="launch.cu", text="void f(float *x) { scale<<<1, 2>>>(x); }\n"),
+        Example(path="empty.cu", text="// Nothing yet.\n/* nor here */\n"),
+        Example(path="host.cpp", text="#include <cuda_runtime.h>\n"),
+    ),
+)
