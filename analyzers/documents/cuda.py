@@ -5,6 +5,7 @@ the tree alone: attributes made by macros and bodies of ``#define`` are outside 
 without the preprocessor can read, and a kernel in one is a kernel all the same.
 """
 
+import bisect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ CUDA = Language(tree_sitter_cuda.language())
 _SILENT = Query(CUDA, "[(comment) (string_literal) (raw_string_literal) (char_literal)] @silent")
 _LAUNCHES = Query(CUDA, "(call_expression (kernel_call_syntax)) @launch")
 
+_VISIBLE = re.compile(rb"[^\r\n]")
 _GLOBAL = re.compile(rb"\b__global__\b")
 _CHEVRONS = re.compile(rb"(?<!<)<<<(?!<)")
 _RUNTIME_LAUNCH = re.compile(
@@ -34,6 +36,7 @@ _ATTRIBUTE = re.compile(
     rb"(?:__launch_bounds__|__cluster_dims__|__block_size__|__maxnreg__|__attribute__|__declspec|"
     rb"alignas|decltype|noexcept|requires|\w*LAUNCH_BOUNDS\w*)\Z"
 )
+_BRACKETS = re.compile(rb"[(){}]")
 #: Longer than any signature; keeps broken files from being searched to their end each time.
 _REACH = 20_000
 
@@ -74,9 +77,7 @@ class CudaDocument(Document):
             start, end = node.start_byte, node.end_byte
             if node.type != "comment":
                 start, end = start + 1, end - 1
-            for index in range(start, end):
-                if blank[index] not in b"\r\n":
-                    blank[index] = 0x20
+            blank[start:end] = _VISIBLE.sub(b" ", self.text[start:end])
         return bytes(blank)
 
     @cached_property
@@ -103,8 +104,7 @@ class CudaDocument(Document):
                 after = _balanced(code, position, limit)
                 if after is None:
                     return None
-                before = _NAME_BEFORE.search(code, max(end, position - 200), position)
-                word = before[1] if before is not None else b""
+                word = _name_before(code, end, position)
                 if not _ATTRIBUTE.search(word):
                     if word:
                         name, close = word.decode("ascii", "replace"), after
@@ -124,14 +124,13 @@ class CudaDocument(Document):
     def _signature_start(self, start: int) -> int:
         """Where the declaration that holds ``start`` begins: behind what ended before it."""
         floor = max(0, start - _REACH)
-        for begin, end in reversed(self._directives):
-            if end <= start:
-                floor = max(floor, end)
-                break
-            if begin <= start:
+        index = bisect.bisect_right(self._directives, (start, start)) - 1
+        if index >= 0:
+            begin, end = self._directives[index]
+            if end > start:
                 head = _DEFINE_HEAD.match(self.code, begin, start)
-                floor = max(floor, head.end() if head is not None else begin)
-                break
+                end = head.end() if head is not None else begin
+            floor = max(floor, end)
         for mark in (b";", b"{", b"}"):
             floor = max(floor, self.code.rfind(mark, floor, start) + 1)
         skipped = re.compile(_SPACE).match(self.code, floor, start)
@@ -141,7 +140,8 @@ class CudaDocument(Document):
         """Every ``kernel<<<...>>>(...)`` and every launch through the runtime or driver API."""
         found = {launch.start: launch for launch in self._chevron_launches()}
         for match in _RUNTIME_LAUNCH.finditer(self.code):
-            end = _balanced(self.code, match.end() - 1, len(self.code))
+            reach = min(len(self.code), match.end() + _REACH)
+            end = _balanced(self.code, match.end() - 1, reach)
             if end is not None:
                 argument = self.code[match.end() : end - 1].split(b",", 1)[0]
                 name = argument.strip().decode("ascii", "replace")
@@ -169,7 +169,7 @@ class CudaDocument(Document):
         code, limit = self.code, min(len(self.code), end + _REACH)
         position = end
         while position < limit:
-            if code[position : position + 1] == b"(":
+            if code[position : position + 1] in (b"(", b"{"):
                 after = _balanced(code, position, limit)
                 if after is None:
                     return None
@@ -181,7 +181,7 @@ class CudaDocument(Document):
                 close = _balanced(code, arguments.end() - 1, limit)
                 begin = _callee_start(code, start)
                 return None if close is None or begin is None else (begin, close)
-            elif code[position : position + 1] in (b";", b"{", b"}"):
+            elif code[position : position + 1] in (b";", b"}"):
                 return None
             else:
                 position += 1
@@ -197,11 +197,23 @@ class CudaDocument(Document):
         return None
 
 
+def _name_before(code: bytes, floor: int, position: int) -> bytes:
+    """The word that stands before a parenthesis, template arguments and all."""
+    before = _NAME_BEFORE.search(code, max(floor, position - 200), position)
+    if before is not None:
+        return before[1]
+    if code[floor:position].rstrip().endswith(b">"):
+        start = _callee_start(code, position)
+        if start is not None and start >= floor:
+            return code[start:position].strip()
+    return b""
+
+
 def _balanced(code: bytes, start: int, limit: int) -> int | None:
-    """The offset behind the parenthesis that closes the one at ``start``."""
+    """The offset behind the parenthesis or brace that closes the one at ``start``."""
     depth = 0
-    for match in re.compile(rb"[()]").finditer(code, start, limit):
-        depth += 1 if match[0] == b"(" else -1
+    for match in _BRACKETS.finditer(code, start, limit):
+        depth += 1 if match[0] in b"({" else -1
         if depth == 0:
             return match.end()
     return None

@@ -19,6 +19,8 @@ _RUNNERS = (
     "srun", "sudo", "exec", "time", "nohup", "env", "command", "nice", "mpirun", "watch", "eval",
     "timeout",
 )  # fmt: skip
+#: More commands that run commands than anybody writes in one line.
+_DEEPEST = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,9 @@ class ShellDocument(Document):
                 if child.type not in ("variable_assignment", "comment")
                 and "redirect" not in child.type
             ]
-            while words:
+            for _depth in range(_DEEPEST):
+                if not words:
+                    break
                 name = self.slice(words[0]).strip("\"'").rpartition("/")[2]
                 arguments = words[1:]
                 yield Command(
