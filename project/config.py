@@ -75,9 +75,7 @@ def _table(root: Path, name: str) -> dict[str, Any] | None:
     if isinstance(data, Skipped):
         if name != FILE:
             return None
-        raise UserError(
-            _("{file} was not read: {reason}.").format(file=name, reason=data.reason)
-        )  # fmt: skip
+        raise UserError(_("{file} was not read: {reason}.").format(file=name, reason=data.reason))
     if name != FILE and b"cuda2mps" not in data:
         return None
     # The standard library has it from Python 3.11 on.

@@ -146,8 +146,9 @@ def _decision(record: Any) -> Decision | None:
         decision = Decision(**{**known, "state": State(record["state"])})
     except (KeyError, TypeError, ValueError):
         return None
-    texts = (decision.finding, decision.at, decision.reason, decision.rule, decision.path,
-             decision.text)  # fmt: skip
-    if all(isinstance(text, str) for text in texts) and isinstance(decision.line, int):
+    texts = (decision.finding, decision.at, decision.reason, decision.rule, decision.path)
+    if all(isinstance(text, str) for text in (*texts, decision.text)) and isinstance(
+        decision.line, int
+    ):
         return decision
     return None

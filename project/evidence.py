@@ -99,6 +99,6 @@ def _evidence(record: dict[str, Any]) -> Evidence | None:
         whole = identity(evidence) == record["id"] and record.keys() == _FIELDS
     except (KeyError, TypeError, ValueError):
         return None
-    if whole and all(blobs.is_digest(name) for name in evidence.files.values()):
-        return evidence
-    return None
+    # A forged record may have a right id; its files must still be names, not paths.
+    named = isinstance(evidence.files, dict) and all(map(blobs.is_digest, evidence.files.values()))
+    return evidence if whole and named else None

@@ -33,9 +33,15 @@ VENDORED = frozenset(
 )
 _ENVIRONMENTS = frozenset({".conda", ".nox", ".tox", ".venv", "venv", "virtualenv"})
 _CACHES = frozenset(
-    {".hypothesis", ".ipynb_checkpoints", ".mypy_cache", ".pytest_cache", ".ruff_cache",
-     "__pycache__"}
-)  # fmt: skip
+    {
+        ".hypothesis",
+        ".ipynb_checkpoints",
+        ".mypy_cache",
+        ".pytest_cache",
+        ".ruff_cache",
+        "__pycache__",
+    }
+)
 #: What is no part of the project and not worth a word.
 _HIDDEN = frozenset({".bzr", ".cuda2mps", ".git", ".hg", ".jj", ".svn"})
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from project.errors import UserError
-from project.paths import visible
+from project.paths import inside, visible
 from project.state import shown
 from project.translation import _
 
@@ -69,6 +69,8 @@ _PRIVATE = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
 
 #: Commands that could call a diff tool or a text converter take these options.
 _DIFFS = frozenset({"diff", "diff-files", "diff-index", "diff-tree", "log", "show"})
+
+_DIFF = ("diff", "--no-index", "--no-prefix", "--no-color", "--no-renames", "--text")
 
 _FILTER_KEY = re.compile(rb"filter\.(.+)\.[^.]+", re.DOTALL)
 _GITLINK = b"160000"
@@ -231,35 +233,31 @@ def diff_trees(
     Bytes are compared as they are, whatever they hold.
 
     Raises:
-        UserError: git is not installed, or cannot hold a path on this file system.
+        UserError: git is not installed, or a path is not one that a repository can have.
     """
     _need_git()
-    changed = sorted(
-        (os.fsencode(path) for path in before.keys() | after.keys()
-         if before.get(path) != after.get(path)),
-    )  # fmt: skip
+    paths = before.keys() | after.keys()
+    changed = sorted(os.fsencode(path) for path in paths if before.get(path) != after.get(path))
     if not changed:
         return b""
     with tempfile.TemporaryDirectory(prefix="cuda2mps-") as name:
         folder = Path(name).resolve()
-        for side, files in ((b"a", before), (b"b", after)):
-            (folder / os.fsdecode(side)).mkdir()
-            for path in changed:
-                data = files.get(os.fsdecode(path))
-                if data is not None:
-                    _lay(folder, side + b"/" + path, data, modes.get(os.fsdecode(path), 0o644))
+        for side, files in (("a", before), ("b", after)):
+            (folder / side).mkdir()
+            for path in map(os.fsdecode, changed):
+                if path in files:
+                    _lay(folder / side, path, files[path], modes.get(path, 0o644))
         patch = _ask(
             folder,
-            ["diff", "--no-index", "--no-prefix", "--no-color", "--no-renames", "--text",
-             f"--unified={context}", "--", "a", "b"],
+            [*_DIFF, f"--unified={context}", "--", "a", "b"],
             accept=(0, 1),
             environment={**_PRIVATE, "GIT_CEILING_DIRECTORIES": str(folder.parent)},
-        )  # fmt: skip
+        )
     return _tidied(patch, changed)
 
 
-def _lay(folder: Path, path: bytes, data: bytes, mode: int) -> None:
-    target = folder / os.fsdecode(path)
+def _lay(folder: Path, path: str, data: bytes, mode: int) -> None:
+    target = inside(folder, path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
@@ -267,7 +265,7 @@ def _lay(folder: Path, path: bytes, data: bytes, mode: int) -> None:
     except (OSError, ValueError) as error:
         raise UserError(
             _("No patch can be made for {path}: {reason}.").format(
-                path=visible(os.fsdecode(path[2:])), reason=error
+                path=visible(path), reason=visible(str(error))
             )
         ) from None
 
@@ -375,8 +373,8 @@ def _execute(
         raise UserError(_("git is not installed, or not on the PATH."))
     private = environment or {}
     command = [arguments[0], *(_no_tools(arguments[0])), *arguments[1:]]
-    filters = _call(program, folder, ["config", "-z", "--name-only", "--get-regexp", r"^filter\."],
-                    _SETTINGS, private, None).output  # fmt: skip
+    listing = ["config", "-z", "--name-only", "--get-regexp", r"^filter\."]
+    filters = _call(program, folder, listing, _SETTINGS, private, None).output
     return _call(
         program, folder, command, [*_SETTINGS, *_no_filters(filters), *settings], private, stdin
     )
@@ -413,10 +411,8 @@ def _call(
         variables[f"GIT_CONFIG_KEY_{number}"] = key
         variables[f"GIT_CONFIG_VALUE_{number}"] = value
     # GitPython can add to the environment but take nothing away.
-    dropped = [
-        name for name in os.environ
-        if name.startswith("GIT_") and name not in _KEPT and name not in variables
-    ]  # fmt: skip
+    known = _KEPT | variables.keys()
+    dropped = [name for name in os.environ if name.startswith("GIT_") and name not in known]
     clean = ["env", *(word for name in dropped for word in ("-u", name))] if dropped else []
     with tempfile.TemporaryFile() as given:
         given.write(stdin or b"")

@@ -364,8 +364,8 @@ class Journal:
             begun = _transaction(record)
             if begun is not None:
                 found.setdefault(begun.id, begun)
-            elif record.get("event") == "end" and record.get("id") in found:
-                this = found[record["id"]]
+            elif record.get("event") == "end" and str(record.get("id")) in found:
+                this = found[str(record["id"])]
                 found[this.id] = replace(this, end=this.end or str(record.get("result")))
         return list(found.values())
 

@@ -23,7 +23,7 @@ def held(state: Path, timeout: float = 10.0) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     make(state)
-    lock = FileLock(state / "lock", timeout=timeout, mode=0o600, is_singleton=True)
+    lock = FileLock(state / "lock", mode=0o600, is_singleton=True)
     try:
         lock.acquire(timeout=timeout)
     except Timeout:

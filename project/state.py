@@ -19,10 +19,8 @@ def make(folder: Path) -> None:
         UserError: it cannot be made there, or a symbolic link stands in its place.
     """
     if folder.is_symlink():
-        raise UserError(
-            _("{path} is a symbolic link: remove it, the state must lie in the project itself.")
-            .format(path=shown(folder))
-        )  # fmt: skip
+        sentence = _("{path} is a symbolic link: remove it, the state must lie in the project.")
+        raise UserError(sentence.format(path=shown(folder)))
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
