@@ -82,12 +82,8 @@ def about_mac(evidence: Evidence) -> bool:
 
 def _credible(evidence: Evidence) -> bool:
     """False for a record that is damaged or at odds with itself: it must not raise an item."""
-    if not (
-        isinstance(evidence.on, On)
-        and isinstance(evidence.result, Result)
-        and isinstance(evidence.facts, Mapping)
-        and isinstance(evidence.versions, Mapping)
-    ):
+    shapes = (("on", On), ("result", Result), ("facts", Mapping), ("versions", Mapping))
+    if not all(isinstance(getattr(evidence, name), kind) for name, kind in shapes):
         return False
     elsewhere = evidence.versions.get("system", "Darwin") != "Darwin" or not str(
         evidence.facts.get("device", "mps")

@@ -1,0 +1,1 @@
+"""The screen and what opens over it."""
