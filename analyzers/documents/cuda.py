@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import tree_sitter_cuda
-from tree_sitter import Language, Node, Query, QueryCursor
+from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 from analyzers.documents.base import Document
 
@@ -37,8 +37,14 @@ _ATTRIBUTE = re.compile(
     rb"alignas|decltype|noexcept|requires|\w*LAUNCH_BOUNDS\w*)\Z"
 )
 _BRACKETS = re.compile(rb"[(){}]")
+_SIGNATURE_MARK = re.compile(rb"[({;=}]")
+_LAUNCH_MARK = re.compile(rb"[({;)}]|>>>")
+_CALLEE = re.compile(rb"[A-Za-z_#][\w:#]*\s*\Z")
+_OPENING = re.compile(_SPACE + rb"\(")
+#: More than the parentheses that stand in any signature.
+_GROUPS = 12
 #: Longer than any signature; keeps broken files from being searched to their end each time.
-_REACH = 20_000
+_REACH = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +76,19 @@ class CudaDocument(Document):
         return path.lower().endswith((".cu", ".cuh"))
 
     @cached_property
+    def _plain(self) -> bytes:
+        """The text with blanks for a byte order mark, which the grammar takes for a name."""
+        return re.sub(rb"\A\xef\xbb\xbf", b"   ", self.text)
+
+    @cached_property
+    def root(self) -> Node:
+        """The root of the syntax tree."""
+        return Parser(CUDA).parse(self._plain).root_node
+
+    @cached_property
     def code(self) -> bytes:
         """The text with comments and the contents of strings made into blanks."""
-        blank = bytearray(self.text)
+        blank = bytearray(self._plain)
         for node in QueryCursor(_SILENT).captures(self.root).get("silent", []):
             start, end = node.start_byte, node.end_byte
             if node.type != "comment":
@@ -86,39 +102,37 @@ class CudaDocument(Document):
 
     def kernels(self) -> Iterator[Kernel]:
         """Every kernel that is defined; declarations are left out."""
-        done = -1
-        for match in _GLOBAL.finditer(self.code):
-            if match.start() < done:
-                continue
-            kernel = self._kernel(match.start(), match.end())
+        for match, limit in self._parts(_GLOBAL):
+            kernel = self._kernel(match.start(), match.end(), limit)
             if kernel is not None:
-                done = kernel.end
                 yield kernel
 
-    def _kernel(self, start: int, end: int) -> Kernel | None:
-        code, limit = self.code, min(len(self.code), end + _REACH)
+    def _parts(self, pattern: re.Pattern[bytes]) -> Iterator[tuple[re.Match[bytes], int]]:
+        """Every match, and how far what belongs to it can go: never past the next one."""
+        matches = list(pattern.finditer(self.code))
+        ends = [match.start() for match in matches[1:]] + [len(self.code)]
+        for match, end in zip(matches, ends, strict=False):
+            yield match, min(end, match.end() + _REACH)
+
+    def _kernel(self, start: int, end: int, limit: int) -> Kernel | None:
+        code = self.code
         name, close, position = "", -1, end
-        while position < limit:
-            byte = code[position : position + 1]
-            if byte == b"(":
-                after = _balanced(code, position, limit)
-                if after is None:
-                    return None
-                word = _name_before(code, end, position)
-                if not _ATTRIBUTE.search(word):
-                    if word:
-                        name, close = word.decode("ascii", "replace"), after
-                    elif close >= 0:  # a name made by a macro: KERNEL(name)(arguments)
-                        close = after
-                position = after
-            elif byte == b"{":
-                if close < 0:
-                    return None
-                return Kernel(name, self._signature_start(start), close)
-            elif byte in (b";", b"=", b"}"):
+        for _group in range(_GROUPS):
+            mark = _SIGNATURE_MARK.search(code, position, limit)
+            if mark is None or mark[0] not in b"({":
                 return None
-            else:
-                position += 1
+            if mark[0] == b"{":
+                return Kernel(name, self._signature_start(start), close) if close >= 0 else None
+            after = _balanced(code, mark.start(), limit)
+            if after is None:
+                return None
+            word = _name_before(code, end, mark.start())
+            if not _ATTRIBUTE.search(word):
+                if word:
+                    name, close = word.decode("ascii", "replace"), after
+                elif close >= 0:  # a name made by a macro: KERNEL(name)(arguments)
+                    close = after
+            position = after
         return None
 
     def _signature_start(self, start: int) -> int:
@@ -139,9 +153,8 @@ class CudaDocument(Document):
     def launches(self) -> Iterator[Launch]:
         """Every ``kernel<<<...>>>(...)`` and every launch through the runtime or driver API."""
         found = {launch.start: launch for launch in self._chevron_launches()}
-        for match in _RUNTIME_LAUNCH.finditer(self.code):
-            reach = min(len(self.code), match.end() + _REACH)
-            end = _balanced(self.code, match.end() - 1, reach)
+        for match, limit in self._parts(_RUNTIME_LAUNCH):
+            end = _balanced(self.code, match.end() - 1, limit)
             if end is not None:
                 argument = self.code[match.end() : end - 1].split(b",", 1)[0]
                 name = argument.strip().decode("ascii", "replace")
@@ -154,43 +167,38 @@ class CudaDocument(Document):
             for child in node.children:
                 if child.type == "kernel_call_syntax" and not node.has_error:
                     parsed[child.start_byte] = node
-        for match in _CHEVRONS.finditer(self.code):
+        for match, limit in self._parts(_CHEVRONS):
             call = parsed.get(match.start())
             if call is not None:
                 start, end = call.start_byte, call.end_byte
             else:
-                read = self._launch_by_hand(match.start(), match.end())
+                read = self._launch_by_hand(match.start(), match.end(), limit)
                 if read is None:
                     continue
                 start, end = read
             yield Launch(self.source.decode(start, match.start()).strip(), start, end)
 
-    def _launch_by_hand(self, start: int, end: int) -> tuple[int, int] | None:
-        code, limit = self.code, min(len(self.code), end + _REACH)
-        position = end
-        while position < limit:
-            if code[position : position + 1] in (b"(", b"{"):
-                after = _balanced(code, position, limit)
+    def _launch_by_hand(self, start: int, end: int, limit: int) -> tuple[int, int] | None:
+        code, position = self.code, end
+        while (mark := _LAUNCH_MARK.search(code, position, limit)) is not None:
+            if mark[0] in (b"(", b"{"):
+                after = _balanced(code, mark.start(), limit)
                 if after is None:
                     return None
                 position = after
-            elif code[position : position + 3] == b">>>":
-                arguments = re.compile(_SPACE + rb"\(").match(code, position + 3, limit)
-                if arguments is None:
-                    return None
-                close = _balanced(code, arguments.end() - 1, limit)
-                begin = _callee_start(code, start)
-                return None if close is None or begin is None else (begin, close)
-            elif code[position : position + 1] in (b";", b"}"):
+                continue
+            opening = _OPENING.match(code, mark.end(), limit) if mark[0] == b">>>" else None
+            if opening is None:
                 return None
-            else:
-                position += 1
+            close = _balanced(code, opening.end() - 1, limit)
+            begin = _callee_start(code, start)
+            return None if close is None or begin is None else (begin, close)
         return None
 
     def first_code(self) -> tuple[int, int] | None:
         """The first line that is more than a comment, or None in a file without any."""
         for match in re.finditer(rb"[^\r\n]+", self.code):
-            line = match[0].strip(b" \t\f\v\xef\xbb\xbf")
+            line = match[0].strip(b" \t\f\v")
             if line:
                 start = match.start() + match[0].index(line)
                 return start, start + len(line)
@@ -202,7 +210,7 @@ def _name_before(code: bytes, floor: int, position: int) -> bytes:
     before = _NAME_BEFORE.search(code, max(floor, position - 200), position)
     if before is not None:
         return before[1]
-    if code[floor:position].rstrip().endswith(b">"):
+    if code[max(floor, position - 200) : position].rstrip().endswith(b">"):
         start = _callee_start(code, position)
         if start is not None and start >= floor:
             return code[start:position].strip()
@@ -220,20 +228,19 @@ def _balanced(code: bytes, start: int, limit: int) -> int | None:
 
 
 def _callee_start(code: bytes, end: int) -> int | None:
-    """Where the kernel's name begins that stands before ``<<<``, with its template arguments."""
-    position = end
-    while position > 0 and code[position - 1 : position].isspace():
-        position -= 1
-    floor = max(0, end - _REACH)
-    if code[position - 1 : position] == b">":
+    """Where the name begins that stands before ``end``, with its template arguments."""
+    floor = max(0, end - _REACH // 10)
+    position = floor + len(code[floor:end].rstrip())
+    if code[floor:position].endswith(b">"):
         depth = 0
-        while position > floor:
-            position -= 1
-            byte = code[position : position + 1]
-            depth += 1 if byte == b">" else -1 if byte == b"<" else 0
+        for offset, byte in enumerate(reversed(code[floor:position]), 1):
+            depth += 1 if byte == ord(">") else -1 if byte == ord("<") else 0
             if depth == 0:
+                position -= offset
                 break
-            if byte in (b";", b"{", b"}"):
+            if byte in b";{}":
                 return None
-    name = re.compile(rb"[A-Za-z_#][\w:#]*\s*\Z").search(code, max(floor, position - 300), position)
+        else:
+            return None
+    name = _CALLEE.search(code, max(floor, position - 300), position)
     return name.start() if name is not None else None

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePosixPath
 
 import tree_sitter_dockerfile
-from tree_sitter import Language, Node, Query, QueryCursor
+from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 from analyzers.documents.base import Document
 
@@ -38,6 +39,15 @@ class DockerfileDocument(Document):
             name == word or name.startswith(f"{word}.") or name.endswith(f".{word}")
             for word in ("dockerfile", "containerfile")
         )
+
+    @cached_property
+    def root(self) -> Node:
+        """The root of the syntax tree, of a text that the grammar reads at the same offsets.
+
+        The grammar does not continue a line whose backslash stands before a carriage return.
+        """
+        text = self.text.replace(b"\\\r\n", b" \\\n")
+        return Parser(DOCKERFILE).parse(text).root_node
 
     def images(self) -> Iterator[Image]:
         """The images of every ``FROM`` that is not a stage of the same file."""
