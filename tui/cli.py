@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-VERSION = "0.1.0"
+from project.version import VERSION
 
 #: The commands and what each does; the help shows them in this order.
 COMMANDS = {

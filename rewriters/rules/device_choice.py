@@ -43,8 +43,11 @@ def _question(document: PythonDocument, choice: Choice) -> tuple[str, Fix, str]:
     if condition.type == "comparison_operator" and _CUDA_WORD.search(text):
         return (
             _CUDA_WORD.sub(r"\1mps\1", text),
-            Fix.SAFE,
-            _("The same question is asked for MPS; the branch for CUDA is as before."),
+            Fix.REVIEW,
+            _(
+                "The same question is asked for MPS, and the branch for CUDA is as before; look "
+                "whether what follows, such as autocast, takes MPS in your PyTorch."
+            ),
         )
     return (
         plain,
