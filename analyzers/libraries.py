@@ -378,13 +378,14 @@ def distribution(name: str) -> Library | None:
     return _by_distribution().get(name) or _by_distribution().get(without_suffix(name))
 
 
-def imported(module: str) -> Library | None:
-    """The row of an imported module, or of the package that it lies in."""
+def imported(module: str) -> tuple[str, Library] | None:
+    """The row of an imported module, or of the package that it lies in, and the name in it."""
     parts = module.split(".")
     for length in range(len(parts), 0, -1):
-        row = _by_import().get(".".join(parts[:length]))
+        name = ".".join(parts[:length])
+        row = _by_import().get(name)
         if row is not None:
-            return row
+            return name, row
     return None
 
 

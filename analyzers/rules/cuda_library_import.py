@@ -28,9 +28,9 @@ def find(document: PythonDocument) -> Iterator[Match]:
         if statement is None or statement.start_byte in seen:
             continue
         for module in _modules(document, statement):
-            row = libraries.imported(module)
-            trouble = library_trouble(module, row) if row is not None else None
-            if trouble is None:
+            found = libraries.imported(module)
+            trouble = library_trouble(*found) if found is not None else None
+            if trouble is None or _is_own(document, module):
                 continue
             seen.add(statement.start_byte)
             if _is_handled(statement):
@@ -61,6 +61,14 @@ def _modules(document: PythonDocument, statement: Node) -> Iterator[str]:
         name = node.child_by_field_name("name") if node.type == "aliased_import" else node
         if name is not None:
             yield prefix + document.slice(name)
+
+
+def _is_own(document: PythonDocument, module: str) -> bool:
+    """Whether the file lies in the package that it imports: the library's own repository."""
+    folders = document.path.split("/")[:-1]
+    if folders[:1] == ["src"]:
+        folders = folders[1:]
+    return folders[:1] == [module.split(".")[0]]
 
 
 def _is_handled(statement: Node) -> bool:
@@ -129,6 +137,7 @@ RULE = Rule(
         Example(text="import bitsandbytes as bnb\nfrom numba import njit\nimport warp\n"),
         Example(text="from .triton import kernels\nfrom project.apex import amp\n"),
         Example(text="# import cupy\nname = 'import cupy'\ncupy_version = 1\n"),
+        Example(path="src/deepspeed/engine.py", text="from deepspeed.utils import logger\n"),
         Example(text="import tritonclient.http\nimport apexpy\n"),
     ),
 )
