@@ -95,7 +95,12 @@ def run(
     stdout, stderr = Bounded(), Bounded()
     late = stopped = False
     deadline = time.monotonic() + seconds
-    with selectors.DefaultSelector() as selector, process.stdout, process.stderr:
+    with (
+        selectors.DefaultSelector() as selector,
+        process.stdout,
+        process.stderr,
+        open(reading, "rb", buffering=0),  # noqa: PTH123 - a descriptor, not a path
+    ):
         for descriptor, take in (
             (reading, channel.add),
             (process.stdout.fileno(), stdout.add),
@@ -113,7 +118,6 @@ def run(
         finally:
             _kill(process)
         _drain(selector)
-    os.close(reading)
     return Ended(process.returncode, late, stopped, stdout.text(), stderr.text(), channel.flooded)
 
 

@@ -98,9 +98,13 @@ def _speaks_of_packages(path: str, name: str) -> bool:
 
 
 def _wanted(requirements: Iterable[Requirement]) -> Iterator[str]:
-    """The names that are asked for on a Mac."""
+    """The names that are asked for on a Mac; a marker that makes no sense keeps nothing away."""
     for one in requirements:
-        if one.marker is None or one.marker.evaluate({**_MAC, "extra": ""}):
+        try:
+            wanted = one.marker is None or one.marker.evaluate({**_MAC, "extra": ""})
+        except ValueError:
+            wanted = True
+        if wanted:
             yield one.name
 
 

@@ -87,7 +87,7 @@ def evidence(
                 result=result,
                 summary=visible(summary),
                 seconds=round(sum(one.seconds for one in mine), 3),
-                exit=next((one.exit for one in mine if one.lost), 0),
+                exit=next((one.exit for one in mine if one.lost or not one.asked), 0),
                 facts=_facts({q: answers[q] for q in questions}),
                 versions=versions,
             )
@@ -182,10 +182,14 @@ def _judged(item: str, answers: Mapping[str, Answer], machine: Machine) -> Judge
             result, summary = Result.FAILED, _("The answer was not understood.")
     if machine.is_mac:
         return result, summary
-    return Result.BLOCKED, _(
+    elsewhere = _(
         "This is {system} on {machine}: MPS exists only on Apple silicon Macs; run this check on "
-        "a Mac. Recorded here: {recorded}"
-    ).format(system=machine.system, machine=machine.process, recorded=summary)
+        "a Mac."
+    ).format(system=machine.system, machine=machine.process)
+    if item in _MAC_ALONE:
+        return Result.BLOCKED, elsewhere
+    recorded = _("Recorded here: {recorded}").format(recorded=summary)
+    return Result.BLOCKED, f"{elsewhere} {recorded}"
 
 
 def _text(value: Mapping[str, Any], key: str) -> str:
@@ -354,6 +358,11 @@ _JUDGES: dict[str, tuple[tuple[str, ...], Callable[[Values], Judgement]]] = {
     "environment.mps-tensor": (("mps_tensor",), _mps_tensor),
     "environment.imports": ((IMPORT,), _imported),
 }
+
+# Items whose answer from another system means nothing at all.
+_MAC_ALONE = frozenset(
+    {"environment.macos", "environment.arm64", "environment.rosetta", "environment.libraries"}
+)
 
 #: The questions whose answers fill an item.
 ITEM_QUESTIONS: Mapping[str, tuple[str, ...]] = {

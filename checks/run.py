@@ -97,7 +97,9 @@ def _probed(
             target=plan.target,
             command=plan.command,
             at=at,
-            facts={**one.facts, **asking.output} if place == 0 or one.exit else one.facts,
+            facts={**one.facts, **asking.output}
+            if place == 0 or one.result is Result.FAILED
+            else one.facts,
         )
         for place, one in enumerate(made)
     ]
@@ -170,9 +172,7 @@ class _Asking:
             self.output["stdout"] = self.output.get("stdout", "") + ended.stdout
         if ended.stderr:
             self.output["stderr"] = self.output.get("stderr", "") + ended.stderr
-        if self._over:
-            # It says that it is through: what it passed over it will pass over again.
-            self.left = [] if not self.left else self.left
+        if self._over:  # what it passed over, it would pass over again
             self.spoke = False
         if ended.cancelled or not self.left:
             return
@@ -233,7 +233,7 @@ def _signal(number: int) -> str:
 
 
 def _here() -> Machine:
-    """This machine, as our own Python sees it, for when theirs cannot say."""
+    """The machine under us, as our own Python sees it, for when theirs cannot say."""
     return Machine(
         platform.system(),
         platform.release(),

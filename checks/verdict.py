@@ -318,7 +318,6 @@ CHEAP = (
     "inventory.kernels",
     "inventory.device-calls",
     "inventory.extensions",
-    "inventory.dependencies",
     "environment.mps-tensor",
     "environment.mps-available",
     "environment.mps-built",
