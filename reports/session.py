@@ -3,6 +3,7 @@
 The screen, the command line and the reports all work on this object; it knows no terminal.
 """
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -58,6 +59,8 @@ class Session:
         self.files_read = 0
         self.scanned = False
         self.proposals: dict[str, Proposal] = {}
+        #: Applied since the last scan, so that their findings are still in the list.
+        self._fresh: set[str] = set()
         self._log = DecisionLog(workspace.state)
         self._store = EvidenceStore(workspace.state)
         self._journal = Journal(workspace.root, workspace.state)
@@ -89,6 +92,7 @@ class Session:
         Starts from nothing; a second call re-scans.
         """
         self.findings, self.skipped, self.proposals = [], [], {}
+        self._fresh = set()
         self.files_read, self.scanned = 0, False
         for report in scan(self.workspace, self.options):
             report = self._with_proposals(report)
@@ -135,9 +139,16 @@ class Session:
         return self._decisions
 
     def state(self, finding: Finding) -> State:
-        """The decision on a finding, OPEN when there is none."""
+        """The decision on a finding, OPEN when there is none.
+
+        Code that is found again by a scan after its rewrite was applied has come back, and is open.
+        """
         decision = self._decisions.get(finding.id)
-        return decision.state if decision else State.OPEN
+        if decision is None:
+            return State.OPEN
+        if decision.state is State.APPLIED and finding.id not in self._fresh:
+            return State.OPEN
+        return decision.state
 
     def orphans(self) -> list[Decision]:
         """Decisions whose code has changed: their finding is no longer there, nor applied."""
@@ -244,6 +255,11 @@ class Session:
             data = files.read(self.workspace.root, path)
             if isinstance(data, Skipped):
                 raise Refused(_("{path} cannot be read any more: scan again.").format(path=path))
+            seen = hashlib.sha256(data).hexdigest()
+            if any(proposal.before != seen for proposal in group):
+                raise Refused(
+                    _("{path} was changed since it was scanned: scan again.").format(path=path)
+                )
             try:
                 after = combine(data, group)
             except Conflict as conflict:
@@ -263,6 +279,7 @@ class Session:
         ids = tuple(proposal.finding for proposal in proposals)
         with held(self.workspace.state):
             entry = self._journal.apply(changes, label, ids)
+        self._fresh.update(ids)
         self.decide(ids, State.APPLIED)
         return Applied(entry, ids)
 
