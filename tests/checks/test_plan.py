@@ -180,6 +180,11 @@ def test_a_file_that_cannot_be_read_names_nothing(text, project, workspace):
     assert listing(workspace).packages == ()
 
 
+def test_a_marker_that_makes_no_sense_keeps_its_package(project, workspace):
+    (project / "requirements.txt").write_text('einops; os_name ~= "posix"\n')
+    assert listing(workspace).packages == ("einops",)
+
+
 def test_new_dependencies_ask_again(project, workspace):
     before = plan(workspace, python=sys.executable)
     trust.grant(workspace, before)
