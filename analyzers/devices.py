@@ -440,6 +440,23 @@ def mentions_mps(document: PythonDocument, node: Node) -> bool:
     return _MPS.search(document.text, node.start_byte, node.end_byte) is not None
 
 
+def in_mps_ladder(document: PythonDocument, node: Node) -> bool:
+    """Whether a node stands in a ladder of branches that has one for MPS.
+
+    The branches are those of one ``if``, or several ``if`` that each return.
+    """
+    ladder = enclosing(node, ("if_statement", "function_definition"))
+    while ladder is not None and ladder.type == "if_statement":
+        if mentions_mps(document, ladder):
+            return True
+        body = ladder.child_by_field_name("consequence")
+        last = nth(body, body.named_child_count - 1) if body is not None else None
+        if last is not None and last.type == "return_statement" and ladder.parent is not None:
+            return mentions_mps(document, ladder.parent)
+        ladder = enclosing(ladder, ("if_statement", "function_definition"))
+    return False
+
+
 def calls_of(document: PythonDocument, method: str) -> Iterator[tuple[Node, Node, Node]]:
     """Calls of a method by name: the call, the receiver, the method's name node.
 

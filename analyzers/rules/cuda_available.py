@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analyzers.devices import AVAILABLE, choices, mentions_mps
-from analyzers.documents.python import PythonDocument, enclosing, nth, statement_of
+from analyzers.devices import AVAILABLE, choices, in_mps_ladder, mentions_mps
+from analyzers.documents.python import PythonDocument, nth, statement_of
 from analyzers.rule import Example, Match, Rule
 from analyzers.torch_cuda import EFFECT_ONLY
 from project.translation import N_, _
@@ -22,15 +22,12 @@ def find(document: PythonDocument) -> Iterator[Match]:
         if any(start <= node.start_byte and node.end_byte <= end for start, end in spans):
             continue
         call = node.parent if node.parent is not None and node.parent.type == "call" else node
-        if mentions_mps(document, _reach(call)) or _guards_only_effects(document, call):
+        if mentions_mps(document, statement_of(call)) or in_mps_ladder(document, call):
+            continue
+        if _guards_only_effects(document, call):
             continue
         message, severity, fix = _judge(call)
         yield Match(call.start_byte, call.end_byte, message, severity=severity, fix=fix)
-
-
-def _reach(call: Node) -> Node:
-    """The statement with its branches, in which MPS may be handled as well."""
-    return enclosing(call, ("if_statement",)) or statement_of(call)
 
 
 def _guards_only_effects(document: PythonDocument, call: Node) -> bool:
@@ -129,6 +126,17 @@ RULE = Rule(
                 import torch
                 if torch.cuda.is_available():
                     torch.cuda.synchronize()
+                """,
+        ),
+        Example(
+            text="""\
+                import torch
+                def pick_device():
+                    if torch.cuda.is_available():
+                        return torch.device("cuda")
+                    if torch.backends.mps.is_available():
+                        return torch.device("mps")
+                    return torch.device("cpu")
                 """,
         ),
         Example(text="""shop.is_available()\ntorch.backends.mps.is_available()\n"""),

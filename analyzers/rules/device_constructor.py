@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from analyzers.devices import Role, device_strings, guard_of, is_in_choice
+from analyzers.devices import Role, device_strings, guard_of, in_mps_ladder, is_in_choice
 from analyzers.documents.python import PythonDocument
 from analyzers.messages import device_message
 from analyzers.rule import Example, Match, Rule
@@ -16,6 +16,8 @@ def find(document: PythonDocument) -> Iterator[Match]:
         if string.role is not Role.CONSTRUCTOR or is_in_choice(document, string.holder):
             continue
         call = string.holder
+        if in_mps_ladder(document, call):
+            continue
         guarded = guard_of(document, call) is not None
         yield Match(
             call.start_byte,
@@ -85,6 +87,17 @@ RULE = Rule(
                 device = torch.device("cpu")
                 device = torch.device(args.device)
                 device = torch.device("cuda") if torch.cuda.is_available() else torch.device("mps")
+                """,
+        ),
+        Example(
+            text="""\
+                import torch
+                def pick_device():
+                    if torch.cuda.is_available():
+                        return torch.device("cuda")
+                    if torch.backends.mps.is_available():
+                        return torch.device("mps")
+                    return torch.device("cpu")
                 """,
         ),
         Example(text="""# torch.device("cuda")\n"""),

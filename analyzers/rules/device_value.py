@@ -6,6 +6,7 @@ from analyzers.devices import (
     Role,
     device_strings,
     guard_of,
+    in_mps_ladder,
     is_in_choice,
     label_of,
     sounds_like_device,
@@ -20,7 +21,7 @@ from project.vocabulary import Fix, Severity
 def find(document: PythonDocument) -> Iterator[Match]:
     """Assigned, returned and stored device strings, defaults of parameters, lists of devices."""
     for string in device_strings(document):
-        if is_in_choice(document, string.node):
+        if is_in_choice(document, string.node) or in_mps_ladder(document, string.node):
             continue
         node = string.node
         if string.role is Role.COLLECTION:

@@ -1,0 +1,214 @@
+"""Which device a rewrite names, and what it leaves alone."""
+
+import ast
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analyzers.examine import examine
+from project.vocabulary import Fix, Proposal
+from rewriters.combine import apply_edits, combine
+from rewriters.propose import Style, propose, python_rules
+
+CHOICE = '"cuda" if torch.cuda.is_available() else "cpu"'
+THREE = (
+    '"cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"'
+)
+
+
+def proposals(text: str | bytes, path: str = "a.py", style: str = "auto") -> list[Proposal]:
+    data = text.encode() if isinstance(text, str) else text
+    return propose(path, data, examine(path, data, python_rules()).findings, Style(style))
+
+
+def rewritten(text: str, style: str = "auto") -> str:
+    made = proposals(text, style=style)
+    return combine(text.encode(), made).decode()
+
+
+@pytest.mark.parametrize(
+    ("before", "device", "fix"),
+    [
+        (f"device = torch.device({CHOICE})\nx.cuda()", "device", Fix.SAFE),
+        ("device = torch.device(args.device)\nx.cuda()", "device", Fix.REVIEW),
+        ("def f(x, device):\n    x.cuda()", "device", Fix.REVIEW),
+        ("def f(x, dev=None):\n    x.cuda()", THREE, Fix.SAFE),
+        (
+            f"class A:\n    def __init__(self):\n        self.device = {CHOICE}\n"
+            "    def f(self, x):\n        x.cuda()",
+            "self.device",
+            Fix.SAFE,
+        ),
+        # Another class's device, a device set later, a device of one branch: not in scope.
+        (
+            f"class B:\n    def __init__(self):\n        self.device = {CHOICE}\n"
+            "class A:\n    def f(self, x):\n        x.cuda()",
+            THREE,
+            Fix.SAFE,
+        ),
+        (f"x.cuda()\ndevice = {CHOICE}", THREE, Fix.SAFE),
+        (f"if a:\n    device = {CHOICE}\nx.cuda()", THREE, Fix.SAFE),
+        (f"def g():\n    device = {CHOICE}\ndef f(x):\n    x.cuda()", THREE, Fix.SAFE),
+        ("device = torch.device('cpu')\nx.cuda()", THREE, Fix.SAFE),
+        # A module's variable is there when the function runs.
+        (f"def f(x):\n    x.cuda()\ndevice = {CHOICE}", "device", Fix.SAFE),
+        (
+            "if torch.cuda.is_available():\n    device = 'cuda'\n"
+            "else:\n    device = 'cpu'\nx.cuda()",
+            "device",
+            Fix.SAFE,
+        ),
+    ],
+)
+def test_the_device_at_hand_is_named(before: str, device: str, fix: Fix) -> None:
+    text = f"import torch\n{before}\n"
+    [one] = [made for made in proposals(text) if made.rule == "D103"]
+    assert apply_edits(text.encode(), one.edits).decode() == text.replace(
+        "x.cuda()", f"x.to({device})"
+    )
+    assert one.fix is fix
+    assert one.why
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x.cuda(1)",
+        "x.cuda(rank)",
+        "x.cuda(device=rank)",
+        'x.to("cuda:1")',
+        'x.to(f"cuda:{rank}")',
+        'torch.device("cuda", rank)',
+        'run(impl="cuda")',
+        "name = torch.cuda.get_device_name(0)",
+        "for _ in range(3): torch.cuda.synchronize()",
+        "x = 1; torch.cuda.synchronize()",
+        "if torch.cuda.is_available():\n    x.cuda()",
+        "import cupy\ncupy.cuda.Device(0)",
+    ],
+)
+def test_left_alone(text: str) -> None:
+    assert proposals(f"import torch\n{text}\n") == []
+
+
+def test_several_places_share_one_helper_and_each_stands_alone() -> None:
+    text = '"""Doc."""\nimport torch\n\nx.cuda()\ny.cuda()\n'
+    made = proposals(text)
+    assert len(made) == 2
+    both = combine(text.encode(), made).decode()
+    assert both.count("def pick_device():") == 1
+    assert both.endswith("x.to(pick_device())\ny.to(pick_device())\n")
+    for one in made:
+        alone = combine(text.encode(), [one]).decode()
+        ast.parse(alone)
+        assert alone.count(".cuda()") == 1
+    assert proposals(both) == []
+
+
+def test_a_half_applied_helper_is_used_again() -> None:
+    text = "import torch\n\nx.cuda()\ny.cuda()\n"
+    first = combine(text.encode(), proposals(text)[:1]).decode()
+    second = rewritten(first)
+    assert second.count("def pick_device") == 1
+    assert second.endswith("x.to(pick_device())\ny.to(pick_device())\n")
+
+
+def test_style_inline_needs_no_helper() -> None:
+    assert "def " not in rewritten("import torch\nx.cuda()\ny.cuda()\n", style="inline")
+
+
+def test_torch_is_imported_where_it_is_missing() -> None:
+    before = '"""Doc."""\nfrom __future__ import annotations\n\nfrom torch import nn\n\nx.cuda()\n'
+    after = rewritten(before)
+    assert after.startswith(
+        '"""Doc."""\nfrom __future__ import annotations\n\nfrom torch import nn\nimport torch\n'
+    )
+    ast.parse(after)
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
+def test_line_ends_and_marks_stay(end: bytes) -> None:
+    newline = end or b"\n"
+    head = b"\xef\xbb\xbfimport torch" + newline
+    data = head + b"torch.cuda.synchronize()" + end
+    expected = (
+        head + b"if torch.cuda.is_available():" + newline + b"    torch.cuda.synchronize()" + end
+    )
+    assert combine(data, proposals(data)) == expected
+
+
+def test_latin_1_bytes_stay() -> None:
+    data = "# -*- coding: latin-1 -*-\nimport torch\nx = 'é'.join(y).cuda()\n".encode("latin-1")
+    after = combine(data, proposals(data))
+    assert "'é'.join(y).to(".encode("latin-1") in after
+
+
+def notebook(*cells: list[str]) -> bytes:
+    body = {
+        "cells": [
+            {"cell_type": "code", "metadata": {}, "outputs": [], "source": lines} for lines in cells
+        ],
+        "metadata": {},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(body, indent=1).encode()
+
+
+def test_an_edit_lands_inside_the_json_and_nothing_else_moves() -> None:
+    data = notebook(
+        ["!nvidia-smi\n", "%matplotlib inline\n", "import torch\n"], ['t = "ä\\t"\n', "x.cuda()"]
+    )
+    [one] = proposals(data, "n.ipynb")
+    after = combine(data, [one])
+    assert after == data.replace(b"x.cuda()", b"x.to(" + THREE.replace('"', '\\"').encode() + b")")
+    json.loads(after)
+
+
+def test_a_finding_in_a_notebook_counts_lines_inside_its_cell() -> None:
+    data = notebook(["import torch\n", "\n"], ["# two\n", "  \n", "y = x.cuda()\n"])
+    [one] = examine("n.ipynb", data, python_rules()).findings
+    assert (one.cell, one.line, one.column) == (1, 3, 5)
+
+
+LINES = st.sampled_from(
+    [
+        "x = x.cuda()",
+        "y = torch.zeros(2, device='cuda')",
+        "device = torch.device('cuda')",
+        f"device = {CHOICE}",
+        "z = x.to('cuda', non_blocking=True)",
+        "torch.cuda.synchronize()",
+        "text = 'é.cuda() and \"cuda\"'  # x.cuda()",
+        "def f(a, device='cuda'):\n    return a.cuda()",
+        "class A:\n    def __init__(self):\n        self.device = 'cuda'\n"
+        "    def g(self, x):\n        return x.cuda()",
+        "if torch.cuda.is_available():\n    x.cuda()\nelse:\n    x.cpu()",
+        "",
+    ]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(LINES, max_size=8), st.sampled_from(["auto", "inline", "helper"]))
+def test_any_program_parses_and_is_left_alone_the_second_time(lines: list[str], style: str) -> None:
+    text = "import torch\n" + "\n".join(lines) + "\n"
+    made = proposals(text, style=style)
+    after = combine(text.encode(), made).decode()
+    ast.parse(after)
+    assert proposals(after, style=style) == []
+    before_ids = {one.rule for one in examine("a.py", text.encode(), python_rules()).findings}
+    after_ids = {one.rule for one in examine("a.py", after.encode(), python_rules()).findings}
+    assert after_ids <= before_ids
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(LINES, max_size=6), st.data())
+def test_each_proposal_can_be_applied_alone(lines: list[str], data: st.DataObject) -> None:
+    text = "import torch\n" + "\n".join(lines) + "\n"
+    made = proposals(text)
+    if made:
+        chosen = data.draw(st.lists(st.sampled_from(made), min_size=1, unique=True))
+        ast.parse(combine(text.encode(), chosen).decode())
