@@ -222,9 +222,7 @@ ACTIONS: tuple[Action, ...] = (
         MOVE,
         hint=9,
     ),
-    Action(
-        "next_pane", ("tab",), N_("next pane"), N_("Go to the next pane."), MOVE, hint=12
-    ),
+    Action("next_pane", ("tab",), N_("next pane"), N_("Go to the next pane."), MOVE, hint=12),
     Action("previous_pane", ("shift+tab",), N_("previous pane"), N_("Go back a pane."), MOVE),
     Action("findings", ("1",), N_("findings"), N_("Go to the findings."), MOVE),
     Action("code", ("2",), N_("code"), N_("Go to the source or diff."), MOVE),
@@ -296,9 +294,21 @@ ACTIONS: tuple[Action, ...] = (
         SHOW,
         _on_finding,
     ),
+    Action(
+        "skipped",
+        ("S",),
+        N_("skipped"),
+        N_("List the files that were not looked at, and why."),
+        SHOW,
+    ),
     Action("theme", ("t",), N_("light/dark"), N_("Switch between the dark and light theme."), SHOW),
     Action(
-        "help", ("question_mark",), N_("help"), N_("List the keys, and why some rest."), SHOW, hint=11
+        "help",
+        ("question_mark",),
+        N_("help"),
+        N_("List the keys, and why some rest."),
+        SHOW,
+        hint=11,
     ),
     Action(
         "palette",

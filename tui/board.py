@@ -4,6 +4,7 @@ Decisions show here at once, before they are on disk; :meth:`Board.settle` bring
 really recorded.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -37,6 +38,8 @@ class Board:
     _states: dict[str, State] = field(default_factory=dict)
     _tree: dict[Layer, dict[str, list[Finding]]] = field(default_factory=dict)
     _tallies: dict[Key, list[int]] = field(default_factory=dict)
+    _counts: Counter[State] = field(default_factory=Counter)
+    _order: list[Finding] | None = None
 
     def add(
         self,
@@ -46,6 +49,7 @@ class Board:
     ) -> None:
         """Take in the findings of more files."""
         self.proposals.update(proposals)
+        self._order = None
         for finding in findings:
             self.findings[finding.id] = finding
             files = self._tree.setdefault(finding.layer, {})
@@ -53,6 +57,7 @@ class Board:
             decision = decisions.get(finding.id)
             state = decision.state if decision else State.OPEN
             self._states[finding.id] = state
+            self._counts[state] += 1
             for tally in self._tallies_of(finding):
                 tally[0] += state is not State.OPEN
                 tally[1] += 1
@@ -79,6 +84,8 @@ class Board:
                 continue
             before = self._states[id]
             self._states[id] = state
+            self._counts[before] -= 1
+            self._counts[state] += 1
             step = (state is not State.OPEN) - (before is not State.OPEN)
             if step:
                 for tally in self._tallies_of(finding):
@@ -97,7 +104,20 @@ class Board:
 
     def count(self, state: State) -> int:
         """How many findings are in this state."""
-        return sum(1 for one in self._states.values() if one is state)
+        return self._counts[state]
+
+    def acceptable(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Those that are open and have a rewrite."""
+        return [
+            one
+            for one in findings
+            if one.id in self.proposals and self._states[one.id] is State.OPEN
+        ]
+
+    def look_for(self, words: tuple[str, ...]) -> None:
+        """Leave only findings that have all these words."""
+        self.words = words
+        self._order = None
 
     # -- what is where ---------------------------------------------------------------------
 
@@ -145,7 +165,23 @@ class Board:
 
     def order(self) -> list[Finding]:
         """Every finding that the filter leaves, in the tree's order, folded ones too."""
-        return [one for _layer, _path, found in self._files() for one in found]
+        if self._order is None:
+            self._order = [one for _layer, _path, found in self._files() for one in found]
+        return self._order
+
+    def open_from(self, key: Key, forward: bool = True) -> Finding | None:
+        """The open finding that is nearest after (or before) a place, around the end if need be."""
+        order = self.order()
+        after = next(
+            (i for i, one in enumerate(order) if self.key_of(one.id)[: len(key)] == key), 0
+        )
+        if not forward:
+            places = [*range(after - 1, -1, -1), *range(len(order) - 1, after - 1, -1)]
+        else:
+            places = [*range(after, len(order)), *range(after)]
+        if forward and len(key) == 3:
+            places = [*places[1:], *places[:1]]
+        return next((order[i] for i in places if self._states[order[i].id] is State.OPEN), None)
 
     def under(self, key: Key) -> list[Finding]:
         """The findings of this part of the tree that the filter leaves."""
@@ -172,14 +208,3 @@ class Board:
             return self.findings[finding.id]
         here = self._tree.get(finding.layer, {}).get(finding.path, [])
         return min(here, key=lambda one: abs(one.line - finding.line), default=None)
-
-    def needed(self, ids: Iterable[str]) -> list[str]:
-        """These findings and those whose rewrites must be applied with theirs."""
-        out: dict[str, None] = {}
-        queue = list(ids)
-        while queue:
-            id = queue.pop(0)
-            if id not in out and id in self.proposals:
-                out[id] = None
-                queue.extend(self.proposals[id].needs)
-        return list(out)

@@ -19,7 +19,7 @@ from project.vocabulary import State
 from tui import messages
 
 if TYPE_CHECKING:
-    from analyzers.scan import FileReport
+    from analyzers.examine import FileReport
     from reports.session import Session
 
 #: What a job returns is posted.
@@ -39,7 +39,7 @@ class Driver:
         self._wake = threading.Condition()
         self._jobs: deque[tuple[Job, tuple[str, ...]]] = deque()
         self._view: Job | None = None
-        self._closing = False
+        self._closing = self._working = False
         self._rescan = False
         self._scan: Iterator[FileReport] | None = None
         self._late: list[tuple[tuple[str, ...], State, str]] = []
@@ -60,6 +60,11 @@ class Driver:
             self._wake.notify()
         if self._thread.is_alive():
             self._thread.join()
+
+    def busy(self) -> bool:
+        """Whether anything is being done or waits to be."""
+        with self._wake:
+            return self._working or self._has_work()
 
     def do(self, job: Job, ids: tuple[str, ...] = ()) -> None:
         """Run ``job`` when the ones before it are done; a problem is posted with ``ids``."""
@@ -91,7 +96,9 @@ class Driver:
                 while not self._has_work():
                     if self._closing:
                         return
+                    self._working = False
                     self._wake.wait()
+                self._working = True
                 job = self._next()
             if job is not None:
                 self._attempt(*job)
@@ -101,9 +108,7 @@ class Driver:
             return True
         if self._closing:
             return bool(self._late)
-        return bool(
-            self._view or self._rescan or self._scan is not None or self._checklist_stale
-        )
+        return bool(self._view or self._rescan or self._scan is not None or self._checklist_stale)
 
     def _next(self) -> tuple[Job, tuple[str, ...]] | None:
         """What to do next; called with the lock held."""
@@ -197,9 +202,7 @@ class Driver:
         proposals = {
             one.id: session.proposals[one.id] for one in findings if one.id in session.proposals
         }
-        return messages.FilesScanned(
-            findings, proposals, session.decisions, session.files_read
-        )
+        return messages.FilesScanned(findings, proposals, session.decisions, session.files_read)
 
     def _finished(self, session: "Session") -> messages.ScanFinished:
         self._checklist_stale = True
@@ -230,4 +233,3 @@ class Driver:
             pass
         self._scan = None
         self._record_late(session)
-

@@ -3,18 +3,18 @@
 They block, touch no widget, and answer with a message.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from project.errors import UserError
 from project.translation import _
-from project.vocabulary import Evidence, Finding, Proposal, Skipped, State
+from project.vocabulary import Evidence, Finding, Proposal, Skipped
 from tui import listing, messages
 
 if TYPE_CHECKING:
+    from checks.plan import Plan
     from reports.session import Session
-    from tui.board import Board
 
 
 def show(
@@ -72,41 +72,36 @@ def _source(session: "Session", finding: Finding) -> listing.Listing:
 
 
 def undo(session: "Session", ticket: int, redo: bool = False) -> messages.DecisionsMoved:
-    """Take the last decision back, or make it again.
-
-    Raises:
-        UserError: the step is an apply, or an undo of one: those change files.
-    """
-    before = session.decisions
-    step, back = session.undo_decision, session.redo_decision
-    if redo:
-        step, back = back, step
-    ids = step()
-    after = session.decisions
-    for id in ids or ():
-        was, now = before.get(id), after.get(id)
-        applied = State.APPLIED in (was.state if was else None, now.state if now else None)
-        if applied and (was and was.state) != (now and now.state):
-            back()
-            raise UserError(
-                _("That step changed files: p applies, and P takes the last apply back.")
-            )
+    """Take the last decision back, or make it again; never an apply, which changed files."""
+    ids = session.redo_decision() if redo else session.undo_decision()
     return messages.DecisionsMoved(
         None if ids is None else tuple(ids), session.decisions, redo, ticket
     )
 
 
-def summarise(session: "Session", board_needed: "Board") -> messages.ApplySummarised:
+def summarise(session: "Session") -> messages.ApplySummarised:
     """What applying the accepted rewrites would change.
 
     Raises:
         Refused: a file has changed since the scan, or two rewrites exclude each other.
     """
     accepted = [one.finding for one in session.chosen(accepted_only=True)]
-    wanted = board_needed.needed(accepted)
-    proposals = tuple(session.proposals[id] for id in wanted if id in session.proposals)
+    wanted = with_needed(session.proposals, accepted)
+    proposals = tuple(session.proposals[id] for id in wanted)
     extra = tuple(id for id in wanted if id not in set(accepted))
     return messages.ApplySummarised(proposals, extra, file_changes(session, proposals))
+
+
+def with_needed(proposals: Mapping[str, Proposal], ids: Iterable[str]) -> list[str]:
+    """These findings and those whose rewrites must be applied with theirs."""
+    out: dict[str, None] = {}
+    queue = list(ids)
+    while queue:
+        id = queue.pop(0)
+        if id not in out and id in proposals:
+            out[id] = None
+            queue.extend(proposals[id].needs)
+    return list(out)
 
 
 def file_changes(
@@ -117,9 +112,7 @@ def file_changes(
     paths = [change.path for change in session.changes(proposals)]
     patch = session.patch(proposals)
     parts = [listing.counts(part) for part in listing.patches(patch)]
-    return tuple(
-        messages.FileChange(path, *part) for path, part in zip(paths, parts, strict=True)
-    )
+    return tuple(messages.FileChange(path, *part) for path, part in zip(paths, parts, strict=True))
 
 
 def apply(session: "Session", proposals: tuple[Proposal, ...]) -> messages.PatchApplied:
@@ -128,7 +121,8 @@ def apply(session: "Session", proposals: tuple[Proposal, ...]) -> messages.Patch
     Raises:
         Refused: a file is not the one that was reviewed. Nothing was changed.
     """
-    return messages.PatchApplied(session.apply(proposals))
+    files = file_changes(session, proposals)
+    return messages.PatchApplied(session.apply(proposals), files)
 
 
 def undo_apply(session: "Session") -> messages.ApplyUndone:
@@ -149,9 +143,9 @@ def look_at_project(session: "Session") -> messages.ProjectLookedAt:
     return messages.ProjectLookedAt(git.branch(), git.is_dirty())
 
 
-def read_reasons(session: "Session", ids: tuple[str, ...]) -> messages.ReasonsRead:
-    """Reasons given before, to be offered for a decision on ``ids``."""
-    return messages.ReasonsRead(tuple(session.recent_reasons()[:6]), ids)
+def read_reasons(session: "Session") -> messages.ReasonsRead:
+    """Reasons given before, newest first."""
+    return messages.ReasonsRead(tuple(session.recent_reasons()[:6]))
 
 
 def plan_checks(session: "Session") -> messages.CheckPlanned:
@@ -165,6 +159,13 @@ def plan_checks(session: "Session") -> messages.CheckPlanned:
     made = plan.plan(session.workspace, python=session.workspace.config.python)
     granted = trust.granted(session.workspace, made)
     return messages.CheckPlanned(made, plan.describe(made), granted)
+
+
+def grant(session: "Session", plan: "Plan") -> None:
+    """Remember that a person allowed this to run."""
+    from checks import trust
+
+    trust.grant(session.workspace, plan)
 
 
 def store(session: "Session", evidence: tuple[Evidence, ...]) -> messages.EvidenceStored:

@@ -50,13 +50,11 @@ def lines_of(text: str) -> list[str]:
 
 def harmless(text: str) -> str:
     """One line with its tabs as spaces and control characters made visible."""
-    if text.isprintable():
-        return text
     return visible(text.expandtabs(TAB))
 
 
 def source(text: str, path: str, lines: tuple[int, int], columns: tuple[int, int]) -> Listing:
-    """A file with the place ``lines`` and ``columns`` (from 1, ends: last line, one after) marked."""
+    """A file with the place ``lines`` and ``columns`` marked, both counting from 1."""
     raw = _LINE_END.split(text)
     shown = [harmless(line) for line in raw]
     spans = colours("\n".join(shown), path)
@@ -166,7 +164,9 @@ def colours(text: str, path: str) -> dict[int, tuple[Span, ...]]:
     """The coloured parts of a text by line number from 1; none for an unknown kind of file."""
     if len(text) > COLOUR_LIMIT:
         return {}
-    from pygments.lexers import find_lexer_class_for_filename
+    from pygments.lexers import (  # type: ignore[import-untyped]
+        find_lexer_class_for_filename,
+    )
 
     name = path.rsplit("/", 1)[-1]
     kind = find_lexer_class_for_filename("cell.py" if name.endswith(".ipynb") else name)
@@ -193,9 +193,7 @@ def _is(token: object, prefix: str) -> bool:
 def patches(patch: bytes) -> list[bytes]:
     """A git patch cut into the parts that speak of one file each."""
     starts = [match.start() for match in re.finditer(rb"(?m)^diff --git ", patch)]
-    return [
-        patch[start:end] for start, end in zip(starts, [*starts[1:], len(patch)], strict=True)
-    ]
+    return [patch[start:end] for start, end in zip(starts, [*starts[1:], len(patch)], strict=True)]
 
 
 def counts(patch: bytes) -> tuple[int, int, int]:

@@ -112,6 +112,7 @@ class PatchApplied(Message):
     """The files were changed, or nothing had to be."""
 
     applied: "Applied | None"
+    files: tuple[FileChange, ...]
 
 
 @dataclass
@@ -138,7 +139,7 @@ class ProjectLookedAt(Message):
 
 @dataclass
 class CheckPlanned(Message):
-    """What the checks would run; ``question`` is empty when it was allowed before."""
+    """What the checks would run, and whether that was allowed before."""
 
     plan: "Plan"
     description: str
@@ -180,7 +181,6 @@ class ReasonsRead(Message):
     """Reasons that were given before, newest first."""
 
     reasons: tuple[str, ...]
-    ids: tuple[str, ...]
 
 
 @dataclass

@@ -23,6 +23,17 @@ STATUSES: dict[Status, tuple[str, str]] = {
     Status.NOT_APPLICABLE: ("–", N_("not applicable")),
 }
 
+#: A theme's colour for each status; the sign and the word say the same.
+STATUS_COLOURS: dict[Status, str] = {
+    Status.PASSED: "$success",
+    Status.REHEARSED: "$primary",
+    Status.WARNING: "$warning",
+    Status.FAILED: "$error",
+    Status.NOT_RUN: "$quiet",
+    Status.BLOCKED: "$quiet",
+    Status.NOT_APPLICABLE: "$quiet",
+}
+
 #: How a finding may be fixed, short and as a sentence.
 FIXES: dict[Fix, tuple[str, str]] = {
     Fix.SAFE: (N_("safe"), N_("safe: the CUDA path stays as it is")),

@@ -15,17 +15,7 @@ from textual.widgets.option_list import Option
 from project.paths import visible
 from project.translation import _
 from project.vocabulary import ItemState, Status, Verdict
-from tui.words import OUTCOMES, STATUSES
-
-_COLOURS = {
-    Status.PASSED: "$success",
-    Status.REHEARSED: "$primary",
-    Status.WARNING: "$warning",
-    Status.FAILED: "$error",
-    Status.NOT_RUN: "$quiet",
-    Status.BLOCKED: "$quiet",
-    Status.NOT_APPLICABLE: "$quiet",
-}
+from tui.words import OUTCOMES, STATUS_COLOURS, STATUSES
 
 
 def outcome_words(verdict: Verdict) -> str:
@@ -130,7 +120,7 @@ def _heading(title: str, members: Sequence[ItemState]) -> Content:
 
 def _line(state: ItemState) -> Content:
     sign, word = STATUSES[state.status]
-    colour = _COLOURS[state.status]
+    colour = STATUS_COLOURS[state.status]
     return Content.assemble(
         (f"{sign} ", colour), visible(_(state.item.title)), (f"  {_(word)}", colour)
     )
@@ -150,5 +140,5 @@ class ChecklistStrip(Static):
         pieces: list[tuple[str, str]] = [(_(OUTCOMES[verdict.outcome]), "bold $accent")]
         for status, (sign, word) in STATUSES.items():
             if counts[status]:
-                pieces.append((f"  {sign}{counts[status]} {_(word)}", _COLOURS[status]))
+                pieces.append((f"  {sign}{counts[status]} {_(word)}", STATUS_COLOURS[status]))
         self.update(Content.assemble((_("Acceptance: "), "$quiet"), *pieces))

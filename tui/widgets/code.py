@@ -1,5 +1,7 @@
 """Source or diff of the finding under the cursor, and why it should change."""
 
+from itertools import pairwise
+
 from rich.cells import cell_len
 from rich.style import Style
 from textual.app import ComposeResult
@@ -9,6 +11,7 @@ from textual.content import Content
 from textual.strip import Strip
 from textual.widgets import Static
 
+from project.paths import visible
 from tui.listing import Line, Listing
 from tui.widgets.lines import Lines, text_strip
 
@@ -107,7 +110,7 @@ class CodeView(Lines):
         cuts |= set(line.mark or ())
         places = sorted(cut for cut in cuts if cut <= len(line.text))
         pieces = []
-        for start, end in zip(places, places[1:], strict=False):
+        for start, end in pairwise(places):
             kind = next((k for a, b, k in line.spans if a <= start < b), "")
             style = self._colour(kind)
             if line.mark and line.mark[0] <= start < line.mark[1]:
@@ -159,3 +162,8 @@ class CodePane(Vertical):
     def show_listing(self, listing: Listing) -> None:
         """Show the code."""
         self.view.show(listing)
+
+    def say(self, problem: str) -> None:
+        """Say why there is no code."""
+        self._about.update(Content.styled(visible(problem), "$error"))
+        self.query_one("#about").remove_class("-empty")

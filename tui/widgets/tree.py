@@ -61,7 +61,7 @@ class FindingsTree(Lines):
         Binding("end", "end(True)", show=False),
         Binding("left", "fold", show=False),
         Binding("right", "unfold", show=False),
-        Binding("space", "toggle", show=False),
+        Binding("space", "flip", show=False),
         Binding("enter", "enter", show=False),
     ]
 
@@ -226,7 +226,7 @@ class FindingsTree(Lines):
         else:
             self._go(self._index[row.key] + 1)
 
-    def action_toggle(self) -> None:
+    def action_flip(self) -> None:
         """Fold or unfold the group under the cursor."""
         row = self.row
         if row is not None and row.finding is None:
@@ -238,7 +238,7 @@ class FindingsTree(Lines):
         if self.row is not None and self.row.finding is not None:
             self.post_message(self.FindingEntered())
         else:
-            self.action_toggle()
+            self.action_flip()
 
     @on(events.Click)
     def clicked(self, event: events.Click) -> None:
