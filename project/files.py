@@ -199,20 +199,18 @@ def read(root: Path, path: str, limit: int = 2_000_000) -> bytes | Skipped:
     except OSError as error:
         return Skipped(path, _("unreadable: {reason}").format(reason=error.strerror))
     try:
-        with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
-            facts = os.fstat(descriptor)
-            if not stat.S_ISREG(facts.st_mode):
-                return Skipped(path, _("not a regular file"))
-            if facts.st_size > limit:
-                return Skipped(
-                    path,
-                    _("larger than the limit: {size} of {limit} bytes").format(
-                        size=facts.st_size, limit=limit
-                    ),
-                )
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            return Skipped(path, _("not a regular file"))
+        if facts.st_size > limit:
+            reason = _("larger than the limit: {size} of {limit} bytes")
+            return Skipped(path, reason.format(size=facts.st_size, limit=limit))
+        with open(descriptor, "rb", closefd=False) as file:
             data = file.read(limit)
     except OSError as error:
         return Skipped(path, _("unreadable: {reason}").format(reason=error.strerror))
+    finally:
+        os.close(descriptor)
     if b"\0" in data[:_HEAD]:
         return Skipped(path, _("binary, or text in UTF-16"))
     return data

@@ -81,8 +81,13 @@ def content(folder: int, name: str) -> bytes | None:
         if error.errno in (errno.ENOENT, errno.ELOOP, errno.EMLINK, errno.ENXIO):
             return None
         raise
-    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
-        return file.read() if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)
 
 
 def replace(at: Place, old: bytes, new: bytes) -> None:
