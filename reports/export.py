@@ -221,7 +221,7 @@ def _shown(value: object) -> str:
 
 
 #: What starts a heading, a list, a quotation or a rule, where a line could start with the text.
-_STARTS = re.compile(r"^(\d*)([-+=#]|(?<=\d)[.)](?=\s|$))")
+_STARTS = re.compile(r"^(?:(\d+)(?=[.)](?:\s|$))|(?=[-+=#]))")
 #: What else Markdown may obey; between two letters or digits an underscore is one.
 _MARKS = re.compile(r"[\\`*\[\]|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
@@ -234,7 +234,7 @@ def markdown_text(value: object) -> str:
     """
     text = _MARKS.sub(r"\\\g<0>", _shown(value).strip())
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _STARTS.sub(r"\1\\\2", text)
+    return _STARTS.sub(r"\1\\", text)
 
 
 def _view(data: Data) -> dict[str, Any]:
