@@ -85,8 +85,12 @@ _TEST_METHODS = ("startswith", "endswith", "find", "index", "count")
 _AMP_CALL = re.compile(r"(?:^|\.)(?:autocast|GradScaler|custom_fwd|custom_bwd|is_autocast_\w+)\Z")
 
 
-def device_strings(document: PythonDocument) -> Iterator[DeviceString]:
+def device_strings(document: PythonDocument) -> tuple[DeviceString, ...]:
     """Every string that names a CUDA device, with its role."""
+    return document.once(_device_strings)
+
+
+def _device_strings(document: PythonDocument) -> Iterator[DeviceString]:
     seen: set[int] = set()
     for match, node in document.hits(_DEVICE_TEXT):
         string = node if node.type == "string" else enclosing(node, ("string",))
@@ -327,8 +331,12 @@ def _guarding_condition(parent: Node, child: Node) -> tuple[Node, bool] | None:
 # -- choices ---------------------------------------------------------------------------------
 
 
-def choices(document: PythonDocument) -> Iterator[Choice]:
+def choices(document: PythonDocument) -> tuple[Choice, ...]:
     """Every two-way choice between CUDA and something else, as expression or as ladder."""
+    return document.once(_choices)
+
+
+def _choices(document: PythonDocument) -> Iterator[Choice]:
     seen: set[int] = set()
     for string in device_strings(document):
         node: Node | None = None

@@ -321,8 +321,13 @@ class Session:
 
     def checklist(self) -> tuple[ItemState, ...]:
         """The acceptance checklist as it stands."""
+        narrowed = self.options.select or self.options.ignore or self.options.layers
         return checklist.fill(
-            self.findings, self._decisions, self.skipped, self._evidence, self.scanned
+            self.findings,
+            self._decisions,
+            self.skipped,
+            self._evidence,
+            self.scanned and not narrowed,
         )
 
     def verdict(self) -> Verdict:

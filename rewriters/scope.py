@@ -10,7 +10,7 @@ from analyzers.devices import choices, mentions_mps, names_device
 from analyzers.documents.python import PythonDocument, enclosing, nth, statement_of, unparenthesised
 
 _DEVICE_NAME = re.compile(r"(?:^|_)(?:device|dev)\Z")
-_ASSIGNED = re.compile(rb"(?<![\w.])((?:self\.)?\w*dev(?:ice)?)\s*(?::[^=\r\n]+)?=(?!=)")
+_ASSIGNED = re.compile(rb"dev(?:ice)?[ \t]*(?::[^=\r\n]{1,80})?=(?!=)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,23 @@ def _function_around(node: Node) -> Node | None:
 
 def _assignments(document: PythonDocument, scope: Node) -> Iterator[tuple[str, Node]]:
     """Assignments in a scope to names that sound like a device: target, assignment."""
-    for match in _ASSIGNED.finditer(document.text, scope.start_byte, scope.end_byte):
-        node = document.root.descendant_for_byte_range(match.start(1), match.end(1))
+    for name, assignment in document.once(_device_assignments):
+        if scope.start_byte <= assignment.start_byte < scope.end_byte:
+            yield name, assignment
+
+
+def _device_assignments(document: PythonDocument) -> Iterator[tuple[str, Node]]:
+    for match in _ASSIGNED.finditer(document.text):
+        node = document.root.descendant_for_byte_range(match.start(), match.start() + 3)
+        while node is not None and node.parent is not None and node.parent.type == "attribute":
+            node = node.parent
         assignment = node.parent if node is not None else None
         if node is None or assignment is None or assignment.type != "assignment":
             continue
-        if assignment.child_by_field_name("left") == node:
-            yield document.slice(node), assignment
+        name = document.slice(node)
+        plain = name.removeprefix("self.")
+        if "." not in plain and assignment.child_by_field_name("left") == node:
+            yield name, assignment
 
 
 def _variable(document: PythonDocument, scope: Node, node: Node) -> Named | None:
@@ -171,22 +181,27 @@ def _takes_self(document: PythonDocument, function: Node) -> bool:
 
 def _picker(document: PythonDocument, node: Node) -> Named | None:
     """A function of this module that takes nothing and picks a device, MPS included."""
-    if document.source.cells:
-        return None
-    for child in document.root.named_children:
-        if child.type != "function_definition" or not mentions_mps(document, child):
-            continue
-        name = child.child_by_field_name("name")
-        parameters = child.child_by_field_name("parameters")
-        if name is None or parameters is None or parameters.named_child_count:
-            continue
-        label = document.slice(name)
+    for child, named in document.once(_pickers):
         inside = child.start_byte <= node.start_byte < child.end_byte
         late = _function_around(node) is None and child.end_byte > node.start_byte
-        if "device" in label and not inside and not late:
-            line, _column = document.source.position(child.start_byte)
-            return Named(f"{label}()", b"torch.cuda.is_available" in (child.text or b""), line)
+        if not inside and not late:
+            return named
     return None
+
+
+def _pickers(document: PythonDocument) -> Iterator[tuple[Node, Named]]:
+    if document.source.cells or not mentions_mps(document, document.root):
+        return
+    for child in document.root.named_children:
+        name = child.child_by_field_name("name")
+        parameters = child.child_by_field_name("parameters")
+        if child.type != "function_definition" or name is None or parameters is None:
+            continue
+        label = document.slice(name)
+        if "device" in label and not parameters.named_child_count and mentions_mps(document, child):
+            line, _column = document.source.position(child.start_byte)
+            certain = b"torch.cuda.is_available" in (child.text or b"")
+            yield child, Named(f"{label}()", certain, line)
 
 
 def _named(document: PythonDocument, name: str, assignment: Node) -> Named | None:

@@ -3,11 +3,14 @@
 import bisect
 import codecs
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar, cast
 
 from tree_sitter import Language, Node, Parser
+
+T = TypeVar("T")
 
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.MULTILINE)
 
@@ -88,6 +91,13 @@ class Document:
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self._memo: dict[Callable[..., Any], Any] = {}
+
+    def once(self, make: Callable[[Any], Iterable[T]]) -> tuple[T, ...]:
+        """What ``make`` gives for this document, worked out the first time only."""
+        if make not in self._memo:
+            self._memo[make] = tuple(make(self))
+        return cast("tuple[T, ...]", self._memo[make])
 
     @classmethod
     def accepts(cls, path: str) -> bool:

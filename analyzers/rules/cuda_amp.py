@@ -31,7 +31,7 @@ RULE = Rule(
     severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(rb"amp\b", rb"autocast", rb"GradScaler"),
+    triggers=(rb"cuda",),
     what=N_("Mixed precision is asked for on CUDA by name."),
     why=N_(
         "torch.cuda.amp is deprecated, and for CUDA alone. A mechanical autocast('mps') is no "

@@ -74,7 +74,7 @@ RULE = Rule(
     severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(rb"is_available",),
+    triggers=(rb"cuda",),
     what=N_("The program asks whether CUDA is available, and not in order to choose a device."),
     why=N_(
         "As a guard around CUDA code this is right and stays. As a flag it switches features off "

@@ -33,7 +33,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(rb"Tensor\b",),
+    triggers=(rb"cuda",),
     what=N_("A tensor type of CUDA is named."),
     why=N_("These types exist only in a build with CUDA; PyTorch keeps them for old code."),
     advice=N_("Give dtype= and device= instead."),
