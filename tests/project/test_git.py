@@ -311,14 +311,14 @@ def test_context_is_as_asked():
 
 
 def test_no_configuration_has_a_say(repository, home, monkeypatch):
-    before, after = {"a b.py": b"x\n\n\ny \n"}, {"a b.py": b"x\n\n\nz\t\n"}
+    before, after = {"ä b.py": b"x\n\n\ny \n"}, {"ä b.py": b"x\n\n\nz\t\n"}
     expected = diff_trees(before, after, {})
-    assert expected.startswith(b"diff --git a/a b.py b/a b.py\n")
+    assert expected.startswith(b'diff --git "a/\\303\\244 b.py" "b/\\303\\244 b.py"\n')
     settings_text = (
         "[color]\n ui = always\n[diff]\n noprefix = true\n mnemonicPrefix = true\n"
         " context = 9\n algorithm = histogram\n external = false\n wordRegex = .\n"
-        " colorMoved = zebra\n interHunkContext = 9\n renames = copies\n"
-        "[core]\n quotePath = false\n autocrlf = true\n whitespace = cr-at-eol\n"
+        " colorMoved = zebra\n suppressBlankEmpty = true\n interHunkContext = 9\n renames = copies\n"
+        "[core]\n abbrev = 20\n quotePath = false\n autocrlf = true\n whitespace = cr-at-eol\n"
     )
     (home / ".gitconfig").write_text(settings_text)
     with (repository / ".git" / "config").open("a") as file:
@@ -463,8 +463,8 @@ def hostile(repository, tmp_path):
         if folder.name == "lib":
             # A submodule's git directory lies elsewhere; its hooks are armed with the parent's.
             plain_git(folder, "config", "core.fsmonitor", str(tmp_path / "tools" / "fsmonitor"))
-            plain_git(folder, "config", "filter.one.clean", str(tmp_path / "tools" / "clean"))
-            (folder / ".gitattributes").write_text("*.py filter=one\n")
+            plain_git(folder, "config", "filter.inner.clean", str(tmp_path / "tools" / "clean"))
+            (folder / ".gitattributes").write_text("*.py filter=inner\n")
         else:
             armed(folder, trace)
     # Everything looks touched, so that git has to look at the contents.
@@ -545,9 +545,14 @@ def test_the_same_calls_of_plain_git_do_run_things(hostile):
     assert "textconv" in seen["-c", "diff.external=", "diff", "--no-ext-diff"]
 
 
-def test_a_missing_object_is_not_fetched(hostile):
+@pytest.mark.parametrize("older", [False, True])
+def test_a_missing_object_is_not_fetched(hostile, monkeypatch, older):
     """A partial clone makes git fetch at any moment, by a program that the repository names."""
     repository, trace = hostile
+    if older:  # one that does not know the switch yet
+        known = project.git._ENVIRONMENT
+        fewer = {name: known[name] for name in known if name != "GIT_NO_LAZY_FETCH"}
+        monkeypatch.setattr("project.git._ENVIRONMENT", fewer)
     git = Git.discover(repository)
     plain_git(repository, "config", "core.repositoryFormatVersion", "1")
     plain_git(repository, "config", "extensions.partialClone", "origin")

@@ -398,10 +398,13 @@ def test_an_edit_after_a_kill_is_left_alone_and_named(tmp_path, edited, no_disk)
         number += 2
         root, state, act = scenario(tmp_path / str(number), "apply")
         alive = not killed(number, act)
+        untouched = (root / edited).read_bytes() == BEFORE[edited]
         (root / edited).write_bytes(b"my edit")
         told = Journal(root, state).recover()
         files = tree(root)
         assert files.pop(edited) == b"my edit"
+        if untouched:  # then the others must not keep the change that this one never had
+            assert files.items() <= BEFORE.items()
         assert files in (
             {path: data for path, data in BEFORE.items() if path != edited},
             {path: data for path, data in AFTER.items() if path != edited},
