@@ -96,13 +96,7 @@ def _in_file(source: Source, draft: Draft) -> tuple[Edit, ...] | None:
         if crossed:
             return None
         start = source.offsets[edit.start]
-        end = start
-        if edit.end > edit.start:
-            end = source.offsets[edit.end - 1] + 1
-            following = source.offsets[edit.end]
-            # An escape is longer in the file than in the text.
-            if edit.end not in source.seams and following > end:
-                end = following
+        end = source.ends[edit.end - 1] if edit.end > edit.start else start
         edits.append(Edit(start, end, notebook.encode(edit.replacement)))
     return tuple(sorted(edits))
 

@@ -22,7 +22,8 @@ class Source:
     ``text`` has the same length as what it was read from, so its byte offsets can be used on the
     file: where a file is not UTF-8, ``text`` has ``?`` for each byte above 127 and ``raw`` the
     bytes themselves. For a notebook ``offsets[i]`` is the byte of the file where byte ``i`` of
-    the text begins (with one entry more, for the end), and ``cells`` the start of each code cell.
+    the text begins (with one entry more, for the end), ``ends[i]`` where it ends, and ``cells`` the
+    start of each code cell.
     """
 
     path: str
@@ -30,6 +31,7 @@ class Source:
     raw: bytes
     encoding: str = "utf-8"
     offsets: Sequence[int] | None = None
+    ends: Sequence[int] = field(default=(), repr=False)
     cells: tuple[int, ...] = ()
     #: Offsets of the text that begin a new JSON string of a notebook.
     seams: tuple[int, ...] = field(default=(), repr=False)

@@ -31,21 +31,25 @@ def source_of(path: str, data: bytes) -> Source:
         raise ValueError(_("This notebook is not valid JSON."))
     text = bytearray()
     offsets: list[int] = []
+    ends: list[int] = []
     cells: list[int] = []
     seams: list[int] = []
     for cell in _code_cells(root):
         if text and not text.endswith(b"\n"):
             text += b"\n"
-            offsets.append(offsets[-1])
+            offsets.append(ends[-1])
+            ends.append(ends[-1])
         start = len(text)
         cells.append(start)
         for string in _source_strings(cell):
             seams.append(len(text))
-            _unescape(data, string, text, offsets)
+            _unescape(data, string, text, offsets, ends)
         text[start:] = _without_magics(bytes(text[start:]))
-    offsets.append(offsets[-1] + 1 if offsets else 0)
+    offsets.append(ends[-1] if ends else 0)
     body = bytes(text)
-    return Source(path, body, body, offsets=offsets, cells=tuple(cells) or (0,), seams=tuple(seams))
+    return Source(
+        path, body, body, offsets=offsets, ends=ends, cells=tuple(cells) or (0,), seams=tuple(seams)
+    )
 
 
 def encode(replacement: bytes) -> bytes:
@@ -83,7 +87,9 @@ def _member(node: Node, name: bytes) -> Node | None:
     return None
 
 
-def _unescape(data: bytes, string: Node, text: bytearray, offsets: list[int]) -> None:
+def _unescape(
+    data: bytes, string: Node, text: bytearray, offsets: list[int], ends: list[int]
+) -> None:
     """Append a JSON string's characters, each byte with the place in the file it came from."""
     position, end = string.start_byte + 1, string.end_byte - 1
     while position < end:
@@ -92,6 +98,7 @@ def _unescape(data: bytes, string: Node, text: bytearray, offsets: list[int]) ->
             text.append(data[position])
             offsets.append(position)
             position += 1
+            ends.append(position)
             continue
         stop = escape.end()
         if data[position + 1] in b"uU":
@@ -110,6 +117,7 @@ def _unescape(data: bytes, string: Node, text: bytearray, offsets: list[int]) ->
             character = b"?"
         text += character
         offsets.extend([position] * len(character))
+        ends.extend([stop] * len(character))
         position = stop
 
 

@@ -167,6 +167,15 @@ def test_an_edit_lands_inside_the_json_and_nothing_else_moves() -> None:
     json.loads(after)
 
 
+def test_an_edit_at_the_very_end_of_a_json_string() -> None:
+    line = 'd = "cuda" if torch.cuda.is_available() else "cpu"'
+    for cells in ([[line]], [["import torch\n", line], ["x = 1"]]):
+        data = notebook(*cells)
+        [one] = proposals(data, "n.ipynb")
+        after = json.loads(combine(data, [one]))
+        assert after["cells"][0]["source"][-1] == f"d = {THREE}"
+
+
 def test_a_finding_in_a_notebook_counts_lines_inside_its_cell() -> None:
     data = notebook(["import torch\n", "\n"], ["# two\n", "  \n", "y = x.cuda()\n"])
     [one] = examine("n.ipynb", data, python_rules()).findings
