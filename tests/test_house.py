@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
+from reports.rules import rules_markdown
 from tui.cli import cli
 
 ROOT = Path(__file__).parent.parent
@@ -255,6 +256,10 @@ def test_the_readme_names_commands_and_options_that_exist() -> None:
     assert named == set(commands)
     prose = re.findall(r"cuda2mps ([a-z]+)\b(?!/)", " ".join(re.findall(r"`([^`\n]+)`", README)))
     assert set(prose) <= set(commands)
+
+
+def test_the_table_of_rules_in_the_readme_is_that_of_the_rules() -> None:
+    assert f"\n\n{rules_markdown().strip()}\n\n" in README
 
 
 def test_the_configuration_of_the_readme_is_accepted(tmp_path: Path) -> None:
