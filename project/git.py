@@ -46,7 +46,10 @@ _SETTINGS = (
     ("commit.gpgSign", "false"),
     ("gpg.program", "false"),
     ("diff.external", ""),
+    ("diff.ignoreSubmodules", "dirty"),
+    ("diff.submodule", "short"),
     ("protocol.allow", "never"),
+    ("status.submoduleSummary", "false"),
     ("submodule.recurse", "false"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
@@ -72,7 +75,13 @@ _DIFFS = frozenset({"diff", "diff-files", "diff-index", "diff-tree", "log", "sho
 
 _DIFF = ("diff", "--no-index", "--no-prefix", "--no-color", "--no-renames", "--text")
 
-_FILTER_KEY = re.compile(rb"filter\.(.+)\.[^.]+", re.DOTALL)
+#: What is switched off one by one, since only the repository knows the names. A submodule whose
+#: content git looks into has settings of its own, which nothing here could reach.
+_NAMED = {
+    b"filter": (("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")),
+    b"submodule": (("ignore", "dirty"),),
+}
+_NAMED_KEY = re.compile(rb"(filter|submodule)\.(.+)\.[^.]+", re.DOTALL)
 _GITLINK = b"160000"
 
 
@@ -147,6 +156,9 @@ class Git:
         self, *arguments: str, stdin: bytes | None = None, accept: tuple[int, ...] = (0,)
     ) -> bytes:
         """Run a git command at the top of the work tree and return what it printed.
+
+        Name the paths that `add` and `commit` are about: with `--all` or `--update` they look
+        into submodules whatever the settings say, and so would run filters that those configure.
 
         Args:
             arguments: the command and its arguments; pass paths after ``--``.
@@ -373,10 +385,13 @@ def _execute(
         raise UserError(_("git is not installed, or not on the PATH."))
     private = environment or {}
     command = [arguments[0], *(_no_tools(arguments[0])), *arguments[1:]]
-    listing = ["config", "-z", "--name-only", "--get-regexp", r"^filter\."]
-    filters = _call(program, folder, listing, _SETTINGS, private, None).output
+    listing = ["config", "-z", "--name-only", "--get-regexp", r"^(filter|submodule)\."]
+    names = _call(program, folder, listing, _SETTINGS, private, None).output
+    if (folder / ".gitmodules").is_file():
+        listing[1:1] = ["--file", ".gitmodules"]
+        names += _call(program, folder, listing, _SETTINGS, private, None).output
     return _call(
-        program, folder, command, [*_SETTINGS, *_no_filters(filters), *settings], private, stdin
+        program, folder, command, [*_SETTINGS, *_switched_off(names), *settings], private, stdin
     )
 
 
@@ -384,13 +399,14 @@ def _no_tools(command: str) -> list[str]:
     return ["--no-ext-diff", "--no-textconv"] if command in _DIFFS else []
 
 
-def _no_filters(names: bytes) -> list[tuple[str, str]]:
-    """Settings that blank every configured filter."""
-    found = {match.group(1) for name in _records(names) if (match := _FILTER_KEY.fullmatch(name))}
+def _switched_off(names: bytes) -> list[tuple[str, str]]:
+    """Settings that switch off every filter, and every look into a submodule, that is named."""
+    matches = map(_NAMED_KEY.fullmatch, _records(names))
+    found = {(match.group(1), match.group(2)) for match in matches if match}
     return [
-        (f"filter.{os.fsdecode(name)}.{key}", value)
-        for name in sorted(found)
-        for key, value in (("clean", ""), ("smudge", ""), ("process", ""), ("required", "false"))
+        (f"{kind.decode()}.{os.fsdecode(name)}.{key}", value)
+        for kind, name in sorted(found)
+        for key, value in _NAMED[kind]
     ]
 
 

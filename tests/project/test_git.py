@@ -317,7 +317,8 @@ def test_no_configuration_has_a_say(repository, home, monkeypatch):
     settings_text = (
         "[color]\n ui = always\n[diff]\n noprefix = true\n mnemonicPrefix = true\n"
         " context = 9\n algorithm = histogram\n external = false\n wordRegex = .\n"
-        " colorMoved = zebra\n suppressBlankEmpty = true\n interHunkContext = 9\n renames = copies\n"
+        " colorMoved = zebra\n suppressBlankEmpty = true\n interHunkContext = 9\n"
+        " renames = copies\n"
         "[core]\n abbrev = 20\n quotePath = false\n autocrlf = true\n whitespace = cr-at-eol\n"
     )
     (home / ".gitconfig").write_text(settings_text)
@@ -455,6 +456,7 @@ def hostile(repository, tmp_path):
         repository, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add",
         str(tmp_path / "lib"), "lib",
     )  # fmt: skip
+    plain_git(repository, "config", "--file", ".gitmodules", "submodule.lib.ignore", "none")
     plain_git(repository, "add", "--all")
     plain_git(repository, "commit", "--quiet", "--message=More")
     trace = tmp_path / "trace"
@@ -463,10 +465,13 @@ def hostile(repository, tmp_path):
         if folder.name == "lib":
             # A submodule's git directory lies elsewhere; its hooks are armed with the parent's.
             plain_git(folder, "config", "core.fsmonitor", str(tmp_path / "tools" / "fsmonitor"))
-            plain_git(folder, "config", "filter.inner.clean", str(tmp_path / "tools" / "clean"))
+            plain_git(
+                folder, "config", "filter.inner.clean", f"echo ran > {trace}/inner-clean; cat"
+            )
             (folder / ".gitattributes").write_text("*.py filter=inner\n")
         else:
             armed(folder, trace)
+    plain_git(repository, "config", "submodule.lib.ignore", "none")
     # Everything looks touched, so that git has to look at the contents.
     for path in [*repository.glob("*.*"), repository / "lib" / "lib.py"]:
         if path.is_file():
@@ -513,9 +518,11 @@ def test_nothing_that_a_repository_configures_runs(hostile, monkeypatch):
         ("add", "train.py", "notes.md", "data.txt"),
         ("apply", "--check", "-"),
         ("stash", "create"),
+        ("diff", "--submodule=diff"),
+        ("commit", "--dry-run", "--all"),
     ):
         git.run(*arguments, stdin=patch, accept=(0, 1, 128))
-    assert traces(trace) == set()
+        assert (arguments, traces(trace)) == (arguments, set())
 
 
 def test_the_same_calls_of_plain_git_do_run_things(hostile):
@@ -537,7 +544,7 @@ def test_the_same_calls_of_plain_git_do_run_things(hostile):
         for file in trace.iterdir():
             file.unlink()
     assert "fsmonitor" in seen["ls-files", "--others"]
-    assert {"fsmonitor", "clean"} <= seen["status", "--porcelain"]
+    assert {"fsmonitor", "clean", "inner-clean"} <= seen["status", "--porcelain"]
     assert "diff-command" in seen[("diff",)]
     assert "process" in seen["hash-object", "--path=data.txt", "data.txt"]
     assert "included-clean" in seen["hash-object", "--path=notes.md", "notes.md"]

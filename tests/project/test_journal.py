@@ -374,10 +374,10 @@ def test_a_kill_at_any_call_leaves_all_or_nothing(tmp_path, name, way, no_disk):
 
 @pytest.mark.parametrize("name", ["apply", "undo"])
 def test_a_kill_in_the_recovery_is_recovered(tmp_path, name, no_disk):
-    """Every eleventh call of the change, and for each of them every fourth of the recovery."""
+    """Every seventeenth call of the change, and for each of them every fourth of the recovery."""
     number, recoveries, alive = 0, 0, False
     while not alive:
-        number += 11
+        number += 17
         second, busy = number % 4, True
         while busy and not alive:
             second += 4
@@ -388,7 +388,7 @@ def test_a_kill_in_the_recovery_is_recovered(tmp_path, name, no_disk):
             recover()
             consistent(root, state)
             recoveries += busy
-    assert recoveries > 50
+    assert recoveries > 30
 
 
 @pytest.mark.parametrize("edited", list(BEFORE))
