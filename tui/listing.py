@@ -15,6 +15,8 @@ _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 TAB = 4
 #: Above this, a file is shown without syntax colours: a lexer would take seconds.
 COLOUR_LIMIT = 300_000
+#: Beyond this column a line has no colours: each row of it would look through all of them.
+COLUMN_LIMIT = 2_000
 
 #: Start, end and kind of a coloured part of a line.
 Span = tuple[int, int, str]
@@ -180,7 +182,7 @@ def colours(text: str, path: str) -> dict[int, tuple[Span, ...]]:
         for index, part in enumerate(value.split("\n")):
             if index:
                 number, column = number + 1, 0
-            if part and name:
+            if part and name and column < COLUMN_LIMIT:
                 out.setdefault(number, []).append((column, column + len(part), name))
             column += len(part)
     return {line: tuple(spans) for line, spans in out.items()}

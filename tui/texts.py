@@ -1,5 +1,6 @@
 """Longer texts that the screen shows: about a finding, a rule, a checklist item, the verdict."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from textual.content import Content
@@ -72,6 +73,18 @@ def about(
     )
     if decision is not None and decision.reason:
         lines.append(_labelled(_("your reason"), visible(decision.reason), "$accent"))
+    return joined(lines)
+
+
+def group(name: str, findings: Sequence[Finding], open_ones: int, rewrites: int) -> Content:
+    """What is in a file or a layer."""
+    total = plural("{n} finding", "{n} findings", len(findings))
+    lines: list[Content | str] = [
+        Content.styled(f"{name} · {total}", "bold"),
+        _("{n} open, {m} of them with a rewrite that y accepts").format(n=open_ones, m=rewrites),
+    ]
+    counts = Counter((one.rule, one.name) for one in findings)
+    lines += [f"  {code} {rule} × {n}" for (code, rule), n in sorted(counts.items())]
     return joined(lines)
 
 

@@ -28,6 +28,13 @@ DARK = Theme(
         "border": "#7aa2d6",
         "border-blurred": "#3a404c",
         "input-selection-background": "#7aa2d6 35%",
+        "scrollbar": "#333a46",
+        "scrollbar-hover": "#46505f",
+        "scrollbar-active": "#7aa2d6",
+        "scrollbar-background": "#191c22",
+        "scrollbar-background-hover": "#191c22",
+        "scrollbar-background-active": "#191c22",
+        "scrollbar-corner-color": "#191c22",
     },
 )
 
@@ -53,6 +60,13 @@ LIGHT = Theme(
         "border": "#2c5f9e",
         "border-blurred": "#c2c5c9",
         "input-selection-background": "#2c5f9e 30%",
+        "scrollbar": "#c4c8ce",
+        "scrollbar-hover": "#a9afb8",
+        "scrollbar-active": "#2c5f9e",
+        "scrollbar-background": "#f0f0ec",
+        "scrollbar-background-hover": "#f0f0ec",
+        "scrollbar-background-active": "#f0f0ec",
+        "scrollbar-corner-color": "#f0f0ec",
     },
 )
 

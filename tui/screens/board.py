@@ -13,7 +13,7 @@ from textual.screen import Screen
 
 from project.paths import visible
 from project.translation import _, plural
-from project.vocabulary import Finding, ItemState, Skipped, State, Verdict
+from project.vocabulary import Finding, ItemState, Layer, Skipped, State, Verdict
 from tui import jobs, messages, texts
 from tui.actions import ACTIONS, BY_ID, Situation
 from tui.board import Board
@@ -25,6 +25,7 @@ from tui.widgets.bars import Facts, HeaderBar, HintsBar
 from tui.widgets.checklist import ChecklistPane, ChecklistStrip
 from tui.widgets.code import CodePane
 from tui.widgets.tree import FindingsPane, FindingsTree
+from tui.words import LAYERS
 
 if TYPE_CHECKING:
     from reports.session import Session
@@ -118,7 +119,7 @@ class BoardScreen(Screen[None]):
         self.driver.scan()
         self.driver.do(jobs.look_at_project)
         self.driver.do(jobs.read_history)
-        self._follow = self.set_timer(REST, self._show_code, pause=True)
+        self._follow = self.set_interval(REST, self._show_code, pause=True)
         for sentence in self.session.recovered:
             self.tell(sentence, warn=True)
         if self.first_run:
@@ -167,7 +168,7 @@ class BoardScreen(Screen[None]):
         self.query_one(HeaderBar).show(self._facts)
         self.query_one(HintsBar).show(self.situation())
         skipped = plural("{n} skipped", "{n} skipped", len(self._skipped))
-        self.findings_pane.border_subtitle = Content(skipped if self._skipped else " ")
+        self.findings_pane.border_subtitle = Content(skipped) if self._skipped else None
 
     # -- actions ---------------------------------------------------------------------------
 
@@ -179,6 +180,11 @@ class BoardScreen(Screen[None]):
             self.tell(why_not, warn=True)
         else:
             getattr(self, f"_do_{id}")()
+
+    @on(HintsBar.Clicked)
+    def hint_clicked(self, event: HintsBar.Clicked) -> None:
+        """Do what the key does."""
+        self.action_act(event.action)
 
     def action_leave(self) -> None:
         """Close the filter, or go back to the findings."""
@@ -265,10 +271,7 @@ class BoardScreen(Screen[None]):
     def _show_place(self) -> None:
         finding = self.finding
         if finding is None:
-            row = self.tree_view.row
-            name = visible(row.key[1]) if row is not None and row.kind == "file" else ""
-            empty = "" if self._scanning or self.board.findings else _("Nothing was found here.")
-            self.code_pane.show_place(Content(name or " "), Content(" "), Content(empty))
+            self._show_group()
             return
         proposal = self.board.proposals.get(finding.id)
         above, below = texts.title(
@@ -277,6 +280,18 @@ class BoardScreen(Screen[None]):
         decision = self.session.decisions.get(finding.id)
         about = texts.about(finding, proposal, decision, self.board.findings)
         self.code_pane.show_place(above, below, about)
+
+    def _show_group(self) -> None:
+        row = self.tree_view.row
+        if row is None:
+            empty = "" if self._scanning or self.board.findings else _("Nothing was found here.")
+            self.code_pane.show_place(Content(_("Code")), None, Content(empty))
+            return
+        under = self.board.under(row.key)
+        name = visible(row.key[1]) if row.kind == "file" else _(LAYERS[Layer(row.key[0])])
+        open_ones = sum(self.board.state(one.id) is State.OPEN for one in under)
+        about = texts.group(name, under, open_ones, len(self.board.acceptable(under)))
+        self.code_pane.show_place(Content(name), None, about)
 
     def _show_code(self) -> None:
         self._follow.pause()

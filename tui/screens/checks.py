@@ -32,6 +32,7 @@ class CheckRun:
     description: str = ""
     phase: str = "planning"
     running: str = ""
+    asked: set[str] = field(default_factory=set)
     problem: str = ""
     cancelled: bool = False
     seen: dict[str, Evidence] = field(default_factory=dict)
@@ -42,6 +43,7 @@ class CheckRun:
             self.seen[progress.item] = progress.evidence
         else:
             self.running = progress.item
+            self.asked.add(progress.item)
 
     def finish(self, evidence: Iterable[Evidence], problem: str) -> None:
         """Take in how it ended."""
@@ -78,6 +80,8 @@ class CheckRun:
                 lines.append(Content.assemble(("▸ ", "bold $primary"), title, _("  running…")))
             else:
                 word = _("waits") if self.phase == "running" else _("not run")
+                if self.phase == "running" and item in self.asked:
+                    word = _("asked")
                 lines.append(Content.assemble(("○ ", "$quiet"), title, (f"  {word}", "$quiet")))
         if self.problem:
             lines.append(Content.styled(visible(self.problem), "$error"))
@@ -104,6 +108,7 @@ class ChecksWindow(Dialog[None]):
         super().__init__()
         self.run = run
         self._owner = owner
+        self._phase = ""
 
     def inside(self) -> Iterable[Widget]:
         """The lines and what can be done about them."""
@@ -121,7 +126,8 @@ class ChecksWindow(Dialog[None]):
         self.query_one("#run").display = phase == "asking"
         self.query_one("#stop").display = phase == "running"
         wanted = "#run" if phase == "asking" else "#close"
-        if self.focused is None or not self.focused.display:
+        if self._phase != phase:
+            self._phase = phase
             self.query_one(wanted).focus()
         if self.run.cancelled and phase == "running":
             self.query_one("#stop", Button).label = Content(_("stopping…"))

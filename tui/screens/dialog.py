@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from typing import ClassVar, TypeVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
+from textual.visual import VisualType
 from textual.widget import Widget
 from textual.widgets import Button, Static
 
@@ -27,7 +28,7 @@ class Dialog(ModalScreen[T]):
         #frame { width: 84; max-width: 100%; height: auto; max-height: 100%; padding: 0 1;
                  border: round $border; background: $surface; border-title-color: $foreground;
                  border-title-style: bold; border-subtitle-color: $quiet; }
-        .body { height: auto; max-height: 100%; scrollbar-size-vertical: 1; }
+        .body { height: auto; scrollbar-size-vertical: 1; }
         .body > Static { height: auto; }
         .buttons { height: 1; align-horizontal: right; margin: 1 0 0 0; }
         .buttons Button { height: 1; min-width: 10; border: none; margin: 0 0 0 2; padding: 0 1;
@@ -58,12 +59,17 @@ class Dialog(ModalScreen[T]):
         """What is in the window."""
         raise NotImplementedError
 
+    def on_resize(self, event: events.Resize) -> None:
+        """Leave room for the frame and the buttons."""
+        for part in self.query(".body"):
+            part.styles.max_height = max(3, event.size.height - 5)
+
     def action_cancel(self) -> None:
         """Close without doing anything."""
         self.dismiss(None)
 
 
-def body(*contents: Content) -> VerticalScroll:
+def body(*contents: VisualType) -> VerticalScroll:
     """A scrolling part with texts below each other."""
     return VerticalScroll(*(Static(one) for one in contents), classes="body")
 
@@ -128,7 +134,7 @@ class Notice(Dialog[None]):
         Binding("pagedown,space", "scroll(10)", show=False),
     ]
 
-    def __init__(self, heading: str, text: Content) -> None:
+    def __init__(self, heading: str, text: VisualType) -> None:
         super().__init__()
         self.heading = heading
         self._text = text

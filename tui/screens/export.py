@@ -21,19 +21,19 @@ class ExportAsked(Dialog[Path]):
     def __init__(self, folder: Path, name: str) -> None:
         super().__init__()
         self._folder = folder
-        self._name = name
+        self._default = name
         self._warned: Path | None = None
 
     def inside(self) -> Iterable[Widget]:
         """The name, and where it leads."""
         yield Static(Content(_("Save as (.md, .json, .html or .svg):")))
-        yield Input(self._name, select_on_focus=False)
+        yield Input(self._default, select_on_focus=False)
         yield Static(id="where")
         yield Static(classes="problem -empty")
         yield Static(Content.styled(_("enter saves · esc cancels"), "$quiet"))
 
     def _typed(self) -> str:
-        return (self.query_one(Input).value or "").strip() or self._name
+        return self.query_one(Input).value.strip() or self._default
 
     def _path(self) -> Path:
         return self._folder / Path(self._typed()).expanduser()

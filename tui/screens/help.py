@@ -1,6 +1,7 @@
 """The keys, what they do, and why some do nothing now."""
 
-from textual.content import Content
+from rich.table import Table
+from rich.text import Text
 
 from project.translation import N_, _
 from tui.actions import ACTIONS, GROUPS, Situation, shown
@@ -8,7 +9,7 @@ from tui.screens.dialog import Notice
 from tui.words import FIXES, STATES, STATUSES
 
 _TREE_KEYS = (
-    ("↑ ↓ pgup pgdn home end", N_("Move the cursor, or scroll the code.")),
+    ("↑ ↓ pgup pgdn", N_("Move the cursor, or scroll the code.")),
     ("← → space", N_("Fold and unfold a file or layer.")),
     ("enter", N_("Look at the code of a finding, or at the evidence of a checklist item.")),
 )
@@ -25,27 +26,31 @@ class Help(Notice):
         super().__init__(N_("Keys"), help_text(situation))
 
 
-def help_text(situation: Situation) -> Content:
-    """What the help says in a situation."""
-    lines: list[Content] = []
+def help_text(situation: Situation) -> Table:
+    """What the help says in a situation: keys on the left, sentences on the right."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column()
     for group in GROUPS:
-        lines.append(Content.styled(_(group), "bold $primary"))
+        _heading(table, _(group))
         for action in ACTIONS:
             if action.group == group:
                 why_not = action.why_not(situation)
-                keys = " ".join(shown(key) for key in action.keys)
-                line = Content.assemble((f"  {keys:<11}", "bold"), _(action.help))
+                text = Text(_(action.help))
                 if why_not:
-                    line = Content.assemble(line, (_("  now: {why}").format(why=why_not), "$quiet"))
-                lines.append(line)
-    lines.append(Content.styled(_("In the panes"), "bold $primary"))
-    lines += [Content.assemble((f"  {keys}  ", "bold"), _(text)) for keys, text in _TREE_KEYS]
-    lines.append(Content.styled(_("Signs"), "bold $primary"))
-    lines.append(Content(_("  findings   ") + _legend(STATES.values())))
-    lines.append(Content(_("  checklist  ") + _legend(STATUSES.values())))
-    lines += [Content("  " + _(sentence)) for _word, sentence in FIXES.values()]
-    return Content("\n").join(lines)
+                    text.append(_(" Now: {why}").format(why=why_not), "dim italic")
+                table.add_row(Text("  " + " ".join(map(shown, action.keys)), "bold"), text)
+    _heading(table, _("In the panes"))
+    for keys, sentence in _TREE_KEYS:
+        table.add_row(Text(f"  {keys}", "bold"), Text(_(sentence)))
+    _heading(table, _("Signs"))
+    for pairs in (STATES.values(), STATUSES.values()):
+        for sign, word in pairs:
+            table.add_row(Text(f"  {sign}", "bold"), Text(_(word)))
+    for word, sentence in FIXES.values():
+        table.add_row(Text(f"  {_(word)}", "bold"), Text(_(sentence)))
+    return table
 
 
-def _legend(pairs: "object") -> str:
-    return "  ".join(f"{sign} {_(word)}" for sign, word in pairs)  # type: ignore[attr-defined]
+def _heading(table: Table, text: str) -> None:
+    table.add_row(Text(text, "bold italic"), Text())

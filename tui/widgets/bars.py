@@ -7,6 +7,7 @@ from rich.cells import cell_len
 from textual import events
 from textual.app import RenderResult
 from textual.content import Content
+from textual.message import Message
 from textual.style import Style
 from textual.widget import Widget
 
@@ -77,6 +78,12 @@ class HintsBar(Widget):
     HintsBar { height: 1; padding: 0 1; background: $panel; color: $foreground; }
     """
 
+    @dataclass
+    class Clicked(Message):
+        """A person wants what a hint says."""
+
+        action: str
+
     def __init__(self) -> None:
         super().__init__()
         self.situation = Situation()
@@ -104,10 +111,16 @@ class HintsBar(Widget):
         """Key and label after another."""
         pieces: list[Content | str] = []
         for one in self.hints(self.content_size.width):
-            click = Style.from_meta({"@click": f"screen.act({one.id!r})"})
+            target = Style.from_meta({"action": one.id})
             hint = Content.assemble((one.key, "bold $primary"), f" {_(one.label)}  ")
-            pieces.append(hint.stylize(click))
+            pieces.append(hint.stylize(target))
         return Content.assemble(*pieces)
+
+    def on_click(self, event: events.Click) -> None:
+        """Do what the hint under the mouse says."""
+        action = event.style.meta.get("action")
+        if action:
+            self.post_message(self.Clicked(action))
 
     def on_resize(self, event: events.Resize) -> None:
         """Fit again."""

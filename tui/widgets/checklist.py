@@ -1,5 +1,6 @@
 """The acceptance checklist, by group, with the verdict on top; and its one-line form."""
 
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ class ChecklistPane(Vertical):
         OptionList { height: 1fr; border: none; padding: 0; background: transparent;
                      scrollbar-size-vertical: 1; overflow-x: hidden; }
         OptionList:focus { border: none; background: transparent; background-tint: transparent; }
-        OptionList > .option-list--option-disabled { color: $foreground; text-style: bold; }
+        OptionList > .option-list--option-disabled { color: $foreground; }
         OptionList > .option-list--option { padding: 0 1; }
     }
     """
@@ -54,6 +55,7 @@ class ChecklistPane(Vertical):
         self.border_title = Content(_("Acceptance"))
         self.options = OptionList(markup=False)
         self._ids: list[str | None] = []
+        self._shown: tuple[Sequence[ItemState], Verdict, Sequence[tuple[str, str]]] | None = None
 
     def compose(self) -> ComposeResult:
         """The list alone."""
@@ -63,6 +65,8 @@ class ChecklistPane(Vertical):
         self, states: Sequence[ItemState], verdict: Verdict, titles: Sequence[tuple[str, str]]
     ) -> None:
         """Show the checklist; the cursor stays on its item."""
+        self._shown = (states, verdict, titles)
+        width = max(20, self.options.scrollable_content_region.width - 2)
         self.border_title = Content(
             _("Acceptance · {outcome}").format(outcome=_(OUTCOMES[verdict.outcome]))
         )
@@ -86,8 +90,13 @@ class ChecklistPane(Vertical):
             members = [state for state in states if state.item.group == group]
             if members:
                 options.append(Option(_heading(_(title), members), disabled=True))
-                options.extend(Option(_line(state), id=state.item.id) for state in members)
+                options.extend(Option(_line(state, width), id=state.item.id) for state in members)
         self._replace(options)
+
+    def on_resize(self) -> None:
+        """Wrap the lines for another width."""
+        if self._shown is not None:
+            self.fill(*self._shown)
 
     def _replace(self, options: list[Option]) -> None:
         ids = [option.id for option in options]
@@ -100,7 +109,7 @@ class ChecklistPane(Vertical):
         self._ids = ids
         self.options.clear_options()
         self.options.add_options(options)
-        self.options.highlighted = ids.index(name) if name in ids else 0
+        self.options.highlighted = ids.index(name) if name is not None and name in ids else 0
 
     @on(OptionList.OptionSelected)
     def option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -118,12 +127,17 @@ def _heading(title: str, members: Sequence[ItemState]) -> Content:
     )
 
 
-def _line(state: ItemState) -> Content:
+def _line(state: ItemState, width: int) -> Content:
+    """Sign, title and word, the word in one piece and what is wrapped set in."""
     sign, word = STATUSES[state.status]
     colour = STATUS_COLOURS[state.status]
-    return Content.assemble(
-        (f"{sign} ", colour), visible(_(state.item.title)), (f"  {_(word)}", colour)
+    word = _(word).replace(" ", "\u00a0")
+    wrapped = textwrap.wrap(
+        f"{sign} {visible(_(state.item.title))} {word}", width, subsequent_indent="  "
     )
+    text = "\n".join(wrapped)
+    middle = text[len(sign) : len(text) - len(word)]
+    return Content.assemble((sign, colour), middle, (word, colour))
 
 
 class ChecklistStrip(Static):

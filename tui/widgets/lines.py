@@ -2,7 +2,7 @@
 
 from rich.segment import Segment
 from rich.style import Style as RichStyle
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -29,10 +29,6 @@ class Lines(ScrollView, can_focus=True):
             return Strip.blank(self.size.width, base)
         strip = self.draw(index, max(width + scroll_x, self.virtual_size.width))
         return strip.crop_extend(scroll_x, scroll_x + width, base).apply_style(base)
-
-    def refresh_line(self, index: int) -> None:
-        """Draw one line again."""
-        self.refresh(Region(0, index - self.scroll_offset.y, self.size.width, 1))
 
     def reveal(self, index: int, margin: int = 0) -> None:
         """Scroll no further than it takes to see a line, with some around it."""

@@ -81,6 +81,7 @@ class FindingsTree(Lines):
         self._rows: list[Row] = []
         self._index: dict[Key, int] = {}
         self._key: Key | None = None
+        self._moved = False
 
     # -- rows and cursor -------------------------------------------------------------------
 
@@ -98,11 +99,10 @@ class FindingsTree(Lines):
         self._rows = self.board.rows()
         self._index = {row.key: index for index, row in enumerate(self._rows)}
         self.set_extent(len(self._rows))
-        if self._key not in self._index:
-            self._key = None
-            self._go(self._substitute(before))
-        elif self._index[self._key] != before:
-            self.reveal(self._index[self._key])
+        if self._key not in self._index or not self._moved:
+            self._key = None if self._key not in self._index else self._key
+            self._go(self._substitute(before if self._moved else 0), moved=False)
+        self.reveal(self._here(), margin=2)
 
     def _substitute(self, before: int) -> int:
         """Where the cursor goes when its row is gone: close by, on a finding if there is one."""
@@ -117,7 +117,8 @@ class FindingsTree(Lines):
         if key in self._index:
             self._go(self._index[key])
 
-    def _go(self, index: int) -> None:
+    def _go(self, index: int, moved: bool = True) -> None:
+        self._moved = self._moved or moved
         if not self._rows:
             self._key = None
             self.post_message(self.CursorMoved(None))
