@@ -32,7 +32,7 @@ def _(text: str) -> str:
     return _catalogue.gettext(text)
 
 
-def N_(text: str) -> str:  # noqa: N802 - the name that gettext tools look for
+def N_(text: str) -> str:
     """Mark ``text`` for the catalogue and return it unchanged."""
     return text
 

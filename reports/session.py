@@ -153,6 +153,10 @@ class Session:
     def orphans(self) -> list[Decision]:
         """Decisions whose code has changed: their finding is no longer there, nor applied."""
         present = {finding.id for finding in self.findings}
+        # A crash can come between an apply and its decisions: what the journal holds was applied.
+        present.update(
+            id for entry in self._journal.entries() if not entry.undone for id in entry.findings
+        )
         return [
             decision
             for decision in self._decisions.values()
