@@ -135,14 +135,21 @@ class Session:
 
     @property
     def decisions(self) -> Mapping[str, Decision]:
-        """What was decided, by finding id; open findings are not in it."""
-        return self._decisions
+        """What was decided, by finding id; open findings are not in it.
+
+        Code that a scan found again after its rewrite was applied has come back, and is open.
+        """
+        back = {
+            one.id
+            for one in self.findings
+            if one.id not in self._fresh
+            and (decision := self._decisions.get(one.id)) is not None
+            and decision.state is State.APPLIED
+        }
+        return {id: one for id, one in self._decisions.items() if id not in back}
 
     def state(self, finding: Finding) -> State:
-        """The decision on a finding, OPEN when there is none.
-
-        Code that is found again by a scan after its rewrite was applied has come back, and is open.
-        """
+        """The decision on a finding, OPEN when there is none."""
         decision = self._decisions.get(finding.id)
         if decision is None:
             return State.OPEN
@@ -328,7 +335,7 @@ class Session:
         narrowed = self.options.select or self.options.ignore or self.options.layers
         return checklist.fill(
             self.findings,
-            self._decisions,
+            self.decisions,
             self.skipped,
             self._evidence,
             self.scanned and not narrowed,
@@ -337,5 +344,5 @@ class Session:
     def verdict(self) -> Verdict:
         """The verdict as it stands."""
         return verdict.decide(
-            self.checklist(), self.findings, self._decisions, self.workspace.config.uses
+            self.checklist(), self.findings, self.decisions, self.workspace.config.uses
         )

@@ -42,7 +42,7 @@ class Driver:
         self._closing = self._working = False
         self._rescan = False
         self._scan: Iterator[FileReport] | None = None
-        self._late: list[tuple[tuple[str, ...], State, str]] = []
+        self._late: list[tuple[tuple[str, ...], tuple[str, ...], State, str]] = []
         self._batch: list[FileReport] = []
         self._batch_began = 0.0
         self._checklist_stale = False
@@ -162,7 +162,7 @@ class Driver:
         missing = tuple(sorted(set(ids).difference(taken)))
         if missing and self._scan is not None:
             # The scan has not come back to their files yet.
-            self._late.append((missing, state, reason))
+            self._late.append((ids, missing, state, reason))
             return None
         return messages.DecisionsRecorded(ids, session.decisions)
 
@@ -215,17 +215,19 @@ class Driver:
 
     def _record_late(self, session: "Session") -> None:
         late, self._late = self._late, []
-        for ids, state, reason in late:
-            taken = session.decide(ids, state, reason)
-            if len(taken) < len(ids):
+        for ids, missing, state, reason in late:
+            taken = session.decide(missing, state, reason)
+            if len(taken) < len(missing):
                 self._post(
                     self._refusal(
                         _("{n} decided places have changed: decide on them again.").format(
-                            n=len(ids) - len(taken)
+                            n=len(missing) - len(taken)
                         ),
                         ids,
                     )
                 )
+            else:
+                self._post(messages.DecisionsRecorded(ids, session.decisions))
 
     def _finish_scan_quietly(self, session: "Session") -> None:
         """Bring a scan to its end because decisions wait for files that it has yet to read."""

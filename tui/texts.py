@@ -121,9 +121,10 @@ def item_text(state: ItemState) -> Content:
         Content.styled(f"{sign} {_(word)}", STATUS_COLOURS[state.status]),
         visible(_(state.note)),
         "",
-        _labelled(_("how"), visible(_(state.item.how))),
         _labelled(_("needs evidence from"), needs),
     ]
+    if state.item.how not in state.note:
+        lines.append(_labelled(_("how"), visible(_(state.item.how))))
     for one in state.evidence:
         sign, word = STATUSES[Status(one.result.value)]
         lines += [

@@ -346,6 +346,8 @@ class BoardScreen(Screen[None]):
         if self._incoming is not None and self._incoming is not self.board:
             shown = {id: self.board.state(id) for id in self.pending() if id in self.board.findings}
             self.board = self._incoming
+            # Decisions may have been written down after their file was read.
+            self.board.settle(event.decisions)
             for id, state in shown.items():
                 self.board.mark((id,), state)
         self._incoming = None

@@ -39,20 +39,26 @@ class ReasonAsked(Dialog[str]):
     def offer(self, reasons: Sequence[str]) -> None:
         """Show reasons that were given before."""
         self._reasons = list(reasons)
+        if self.is_mounted:
+            self._list_reasons()
+
+    def _list_reasons(self) -> None:
         options = self.query_one(OptionList)
         options.clear_options()
-        options.add_options([Option(Content(visible(reason))) for reason in reasons])
-        options.display = bool(reasons)
+        options.add_options([Option(Content(visible(reason))) for reason in self._reasons])
+        options.display = bool(self._reasons)
 
     def on_mount(self) -> None:
-        """Begin in the line."""
-        self.offer(())
+        """Begin in the line; reasons may have come before the window did."""
+        self._list_reasons()
         self.query_one(Input).focus()
 
     def action_to_list(self) -> None:
         """Go to the earlier reasons."""
         if self._reasons:
-            self.query_one(OptionList).focus()
+            options = self.query_one(OptionList)
+            options.highlighted = 0
+            options.focus()
 
     @on(Input.Submitted)
     def typed(self, event: Input.Submitted) -> None:

@@ -84,7 +84,8 @@ class CodeView(Lines):
 
     def _wrap(self) -> None:
         """Cut long lines into rows, since what a change does must be readable to its end."""
-        room = max(10, self.scrollable_content_region.width - self._digits - 3)
+        # One cell is left to the scroll bar, which comes only when the rows are known.
+        room = max(10, self.outer_size.width - self._digits - 4)
         self._rows = [
             (index, start, end)
             for index, line in enumerate(self._listing.lines)
