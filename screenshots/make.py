@@ -102,6 +102,12 @@ VIEWS: dict[str, View] = {
 }
 
 
+def without_place(match: re.Match[str]) -> str:
+    """A text without the path of the environment that made the picture, as wide as before."""
+    text = match[1].replace(sys.prefix, "~/.venv")
+    return f">{text}{'&#160;' * (len(match[1]) - len(text))}</text>"
+
+
 async def picture(name: str, view: View, size: tuple[int, int], folder: Path) -> None:
     """Open the app on a fresh demo, bring the view about, and write what is shown."""
     os.chdir(folder)
@@ -111,6 +117,7 @@ async def picture(name: str, view: View, size: tuple[int, int], folder: Path) ->
         await view(pilot)
         svg = app.export_screenshot(title="cuda2mps")
     svg = re.sub(r"@font-face \{.*?\}\n?", "", svg, flags=re.DOTALL)
+    svg = re.sub(r">([^<>]*)</text>", without_place, svg)
     file = ROOT / "screenshots" / f"{name}-{size[0]}x{size[1]}.svg"
     file.write_text(svg, encoding="utf-8")
     print(file.name)
