@@ -32,6 +32,6 @@ def command(keep: Path | None) -> int:
         return open_path(unpack(keep))
     folder = Path(tempfile.mkdtemp(prefix="cuda2mps-demo-"))
     try:
-        return open_path(unpack(folder / "project"))
+        return open_path(unpack(folder / "tremor"))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
