@@ -278,9 +278,11 @@ def _is_cuda_test(document: PythonDocument, node: Node) -> bool:
 
 
 def _walk(node: Node) -> Iterator[Node]:
-    yield node
-    for child in node.named_children:
-        yield from _walk(child)
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(node.named_children))
 
 
 def is_negated(condition: Node) -> bool:

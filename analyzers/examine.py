@@ -12,6 +12,7 @@ from analyzers.documents.base import Document
 from analyzers.documents.kinds import document_for, source_for
 from analyzers.documents.python import PythonDocument, enclosing
 from analyzers.rule import Match, Rule
+from project.translation import _
 from project.vocabulary import Finding, Skipped
 
 
@@ -41,7 +42,10 @@ def examine(path: str, data: bytes, chosen: Sequence[Rule[Any]]) -> FileReport:
             continue
         document = kind(source)
         skipped.extend(Skipped(path, problem) for problem in document.problems())
-        findings.extend(_findings(document, mine))
+        try:
+            findings.extend(list(_findings(document, mine)))
+        except RecursionError:
+            skipped.append(Skipped(path, _("It is nested too deeply to be read.")))
     findings.sort(key=lambda finding: (finding.start, finding.end, finding.rule))
     return FileReport(path, tuple(findings), tuple(skipped))
 

@@ -2,12 +2,20 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
-from analyzers.devices import choices, mentions_mps, names_device
+from analyzers.devices import (
+    AVAILABLE,
+    choices,
+    device_strings,
+    is_negated,
+    mentions_mps,
+    names_device,
+)
 from analyzers.documents.python import PythonDocument, enclosing, nth, statement_of, unparenthesised
+from rewriters.wording import HELPER
 
 _DEVICE_NAME = re.compile(r"(?:^|_)(?:device|dev)\Z")
 _ASSIGNED = re.compile(rb"dev(?:ice)?[ \t]*(?::[^=\r\n]{1,80})?=(?!=)")
@@ -93,7 +101,10 @@ def _variable(document: PythonDocument, scope: Node, node: Node) -> Named | None
             continue
         if not _reaches(statement, node, scope, later_is_fine):
             continue
-        best = _named(document, name, assignment)
+        best = _named(document, name, assignment, scope)
+        if best is not None and statement.end_byte > node.start_byte:
+            # Set by the time the function is called, in most programs.
+            best = replace(best, certain=False)
     return best
 
 
@@ -169,7 +180,7 @@ def _attribute(document: PythonDocument, function: Node, node: Node) -> Named | 
             continue
         if method == function and statement_of(assignment).end_byte > node.start_byte:
             continue
-        return _named(document, name, assignment)
+        return _named(document, name, assignment, owner)
     return None
 
 
@@ -200,30 +211,71 @@ def _pickers(document: PythonDocument) -> Iterator[tuple[Node, Named]]:
         label = document.slice(name)
         if "device" in label and not parameters.named_child_count and mentions_mps(document, child):
             line, _column = document.source.position(child.start_byte)
-            certain = b"torch.cuda.is_available" in (child.text or b"")
+            # Only the helper that rewrites add is known to ask nothing but this.
+            certain = label == HELPER
             yield child, Named(f"{label}()", certain, line)
 
 
-def _named(document: PythonDocument, name: str, assignment: Node) -> Named | None:
+def _named(document: PythonDocument, name: str, assignment: Node, scope: Node) -> Named | None:
     value = assignment.child_by_field_name("right")
     if value is None:
         return None
     line, _column = document.source.position(assignment.start_byte)
-    if document.slice(value) == "None" or names_device(document, value, "cpu"):
+    if not _in_ladder(document, assignment) and (
+        document.slice(value) == "None" or names_device(document, value, "cpu")
+    ):
         # The CPU on purpose, or a name that is filled elsewhere.
-        return _certain_ladder(document, name, assignment, line)
-    return Named(name, is_cuda_first(document, value), line)
+        return None
+    return Named(name, _is_always_cuda(document, name, scope), line)
 
 
-def _certain_ladder(
-    document: PythonDocument, name: str, assignment: Node, line: int
-) -> Named | None:
-    """The last branch of a ladder that began with CUDA."""
-    for choice in choices(document):
-        node = choice.node
-        if node.start_byte <= assignment.start_byte < node.end_byte:
-            return Named(name, True, line)
-    return None
+def _is_always_cuda(document: PythonDocument, name: str, scope: Node) -> bool:
+    """Whether a name is CUDA wherever CUDA is available, whichever way it was set in a scope."""
+    for other, assignment in _assignments(document, scope):
+        value = assignment.child_by_field_name("right")
+        if other != name or value is None:
+            continue
+        if not (_in_ladder(document, assignment) or is_cuda_first(document, value)):
+            return False
+    word = re.escape(name).encode()
+    bound_otherwise = re.compile(
+        rb"(?m)\bfor\b[^:\n]*\b%b\b[^:\n]*\bin\b|\bas\s+%b\b|\b%b\s*:=|\b%b\s*[-+*/|&]="
+        rb"|^[ \t]*(?:del|global|nonlocal)\b[^\n]*\b%b\b"
+        rb"|^[ \t]*\(?[\w., \t]*\b%b\b[ \t]*,[\w., \t]*\)?[ \t]*=[^=]"
+        rb"|^[ \t]*\(?[\w.][\w., \t]*,[ \t]*%b[ \t]*\)?[ \t]*=[^=]" % ((word,) * 7)
+    )
+    return bound_otherwise.search(document.text, scope.start_byte, scope.end_byte) is None
+
+
+def _in_ladder(document: PythonDocument, assignment: Node) -> bool:
+    """Whether an assignment is in a ladder of branches that begins with CUDA being available."""
+    return any(
+        choice.node.type == "if_statement"
+        and choice.node.start_byte <= assignment.start_byte < choice.node.end_byte
+        and is_availability(document, choice.condition)
+        and is_first_gpu(document, choice.cuda)
+        for choice in choices(document)
+    )
+
+
+def is_availability(document: PythonDocument, condition: Node) -> bool:
+    """Whether a condition is the bare question for CUDA, and nothing else is asked with it."""
+    condition = unparenthesised(condition)
+    function = condition.child_by_field_name("function") if condition.type == "call" else None
+    return function is not None and document.dotted(function) == AVAILABLE
+
+
+def is_first_gpu(document: PythonDocument, node: Node) -> bool:
+    """Whether an expression is CUDA without a number, or number 0 where no call moves the card."""
+    if not names_device(document, node, "cuda"):
+        return False
+    for string in device_strings(document):
+        if node.start_byte <= string.node.start_byte < node.end_byte:
+            if string.index is None:
+                return True
+            moved = re.search(rb"set_device|cuda\s*\.\s*device\s*\(", document.text)
+            return string.index == 0 and moved is None
+    return False
 
 
 def is_cuda_first(document: PythonDocument, value: Node) -> bool:
@@ -233,11 +285,22 @@ def is_cuda_first(document: PythonDocument, value: Node) -> bool:
         function = value.child_by_field_name("function")
         arguments = value.child_by_field_name("arguments")
         first = nth(arguments, 0) if arguments is not None else None
-        if function is None or first is None:
+        if function is None or first is None or document.dotted(function) != "torch.device":
             return False
-        return document.dotted(function) == "torch.device" and is_cuda_first(document, first)
+        if first.type == "string":
+            return is_first_gpu(document, first)
+        return (
+            arguments is not None
+            and arguments.named_child_count == 1
+            and is_cuda_first(document, first)
+        )
     if value.type == "conditional_expression":
-        parts = value.named_children
-        test = document.slice(parts[1]) if len(parts) == 3 else ""
-        return "cuda.is_available()" in test and names_device(document, parts[0], "cuda")
-    return value.type == "string" and names_device(document, value, "cuda")
+        parts = [child for child in value.named_children if child.type != "comment"]
+        if len(parts) != 3:
+            return False
+        cuda, condition, _other = parts
+        if is_negated(condition):
+            inner = nth(unparenthesised(condition), 0)
+            cuda, condition = parts[2], inner if inner is not None else condition
+        return is_availability(document, condition) and is_cuda_first(document, cuda)
+    return value.type == "string" and is_first_gpu(document, value)

@@ -4,7 +4,7 @@ import re
 
 from tree_sitter import Node
 
-from analyzers.documents.python import PythonDocument, nth
+from analyzers.documents.python import Import, PythonDocument, enclosing, nth
 from project.vocabulary import Edit
 
 HELPER = "pick_device"
@@ -13,9 +13,16 @@ HELPER = "pick_device"
 def torch_name(document: PythonDocument) -> str | None:
     """What the module calls torch at its top level, or None when it does not import it."""
     for one in document.imports:
-        if one.target == "torch" and one.scope.type == "module":
+        if one.target == "torch" and one.scope.type == "module" and not _for_types(document, one):
             return one.name
     return None
+
+
+def _for_types(document: PythonDocument, one: Import) -> bool:
+    """Whether an import is made for type checkers alone."""
+    branch = enclosing(one.statement, ("if_statement",))
+    condition = branch.child_by_field_name("condition") if branch is not None else None
+    return condition is not None and "TYPE_CHECKING" in document.slice(condition)
 
 
 def cuda_test(document: PythonDocument) -> str:

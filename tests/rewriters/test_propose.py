@@ -53,7 +53,37 @@ def rewritten(text: str, style: str = "auto") -> str:
         (f"def g():\n    device = {CHOICE}\ndef f(x):\n    x.cuda()", THREE, Fix.SAFE),
         ("device = torch.device('cpu')\nx.cuda()", THREE, Fix.SAFE),
         # A module's variable is there when the function runs.
-        (f"def f(x):\n    x.cuda()\ndevice = {CHOICE}", "device", Fix.SAFE),
+        (f"def f(x):\n    x.cuda()\ndevice = {CHOICE}", "device", Fix.REVIEW),
+        (f"device = {CHOICE}\ndef f(x):\n    x.cuda()", "device", Fix.SAFE),
+        # Another way to set it, another question asked with it, another card: not certain.
+        (f"device = {CHOICE}\nif slow:\n    device = 'cpu'\nx.cuda()", "device", Fix.REVIEW),
+        (f"device = {CHOICE}\nfor device in many:\n    x.cuda()", "device", Fix.REVIEW),
+        (f"device = {CHOICE}\ndevice, n = pick()\nx.cuda()", "device", Fix.REVIEW),
+        (
+            "device = 'cuda' if torch.cuda.is_available() and a else 'cpu'\nx.cuda()",
+            "device",
+            Fix.REVIEW,
+        ),
+        (
+            "device = 'cuda:1' if torch.cuda.is_available() else 'cpu'\nx.cuda()",
+            "device",
+            Fix.REVIEW,
+        ),
+        ("device = 'cuda:0' if torch.cuda.is_available() else 'cpu'\nx.cuda()", "device", Fix.SAFE),
+        (
+            "torch.cuda.set_device(1)\n"
+            "device = 'cuda:0' if torch.cuda.is_available() else 'cpu'\nx.cuda()",
+            "device",
+            Fix.REVIEW,
+        ),
+        (
+            "class A:\n    def __init__(self, device):\n        self.device = device\n"
+            f"    def g(self):\n        self.device = {CHOICE}\n"
+            "    def f(self, x):\n        x.cuda()",
+            "self.device",
+            Fix.REVIEW,
+        ),
+        ("def get_device():\n    return 'mps'\nx.cuda()", "get_device()", Fix.REVIEW),
         (
             "if torch.cuda.is_available():\n    device = 'cuda'\n"
             "else:\n    device = 'cpu'\nx.cuda()",
@@ -126,6 +156,11 @@ def test_torch_is_imported_where_it_is_missing() -> None:
         '"""Doc."""\nfrom __future__ import annotations\n\nfrom torch import nn\nimport torch\n'
     )
     ast.parse(after)
+
+
+def test_an_import_for_type_checkers_alone_is_no_import() -> None:
+    before = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import torch\n\nx.cuda()\n"
+    assert rewritten(before).startswith("from typing import TYPE_CHECKING\nimport torch\nif TYPE")
 
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
