@@ -467,11 +467,15 @@ def in_mps_ladder(document: PythonDocument, node: Node) -> bool:
     return False
 
 
-def calls_of(document: PythonDocument, method: str) -> Iterator[tuple[Node, Node, Node]]:
+def calls_of(document: PythonDocument, method: str) -> tuple[tuple[Node, Node, Node], ...]:
     """Calls of a method by name: the call, the receiver, the method's name node.
 
     Receivers that are modules with a ``cuda`` of their own, such as ``numba``, are left out.
     """
+    return document.remember(("calls", method), lambda: tuple(_calls_of(document, method)))
+
+
+def _calls_of(document: PythonDocument, method: str) -> Iterator[tuple[Node, Node, Node]]:
     pattern = re.compile(rb"\.\s*" + method.encode() + rb"\s*\(")
     for match, _node in document.hits(pattern):
         name = _identifier_in(document, match.start() + 1, match.end() - 1)

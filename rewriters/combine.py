@@ -19,7 +19,10 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
     """
     out = bytearray()
     position = 0
-    for edit in sorted(set(edits)):
+    # At one place an import goes before what needs it.
+    for edit in sorted(
+        set(edits), key=lambda one: (one.start, one.end, b"import " not in one.replacement, one)
+    ):
         if not position <= edit.start <= edit.end <= len(data):
             raise ValueError(f"edit {edit.start}:{edit.end} overlaps another or leaves the file")
         out += data[position : edit.start]

@@ -8,7 +8,7 @@ from project.translation import _
 from project.vocabulary import Edit, Fix
 from rewriters.draft import Context
 from rewriters.scope import device_at
-from rewriters.wording import HELPER, helper, import_torch, three_way
+from rewriters.wording import HELPER, can_help, helper, import_torch, three_way
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +47,11 @@ def choose(context: Context, cuda: str) -> Placed:
     """A choice made on the spot, or by a helper of the module where several places need one."""
     document = context.document
     plain = cuda.strip("\"'") == "cuda"
-    if context.style == "helper" and plain and not document.source.cells:
-        imports = import_torch(document)
-        added = helper(document)
-        if imports:
-            both = imports[0].replacement + added.replacement
-            added = Edit(added.start, added.end, both)
+    if context.style == "helper" and plain and can_help(document):
         why = _(
             "No device is in scope, and several places need one: a helper chooses CUDA, then "
             "MPS, then the CPU."
         )
-        return Placed(f"{HELPER}()", (added,), Fix.SAFE, why)
+        return Placed(f"{HELPER}()", (helper(document),), Fix.SAFE, why)
     why = _("No device is in scope: CUDA where it is available, then MPS, then the CPU.")
     return Placed(three_way(document, cuda, cuda[-1]), import_torch(document), Fix.SAFE, why)

@@ -23,6 +23,7 @@ from project.vocabulary import Edit, Finding, Fix, Proposal
 from rewriters import rules as package
 from rewriters.combine import apply_edits
 from rewriters.draft import Context, Draft, Rewrite
+from rewriters.fitting import fitted
 from rewriters.scope import device_at
 
 #: From so many places without a device in scope on, a module gets a helper.
@@ -65,7 +66,7 @@ def propose(path: str, data: bytes, findings: Sequence[Finding], options: Style)
     before = hashlib.sha256(data).hexdigest()
     made: list[Proposal] = []
     for finding in wanted:
-        draft = rewrites()[finding.rule](Context(finding, document, style))
+        draft = fitted(document, rewrites()[finding.rule](Context(finding, document, style)))
         if draft is None:
             continue
         edits = _in_file(document.source, draft)

@@ -15,8 +15,10 @@ from analyzers.devices import (
     names_device,
 )
 from analyzers.documents.python import PythonDocument, enclosing, nth, statement_of, unparenthesised
+from rewriters.bindings import bindings, is_shadowed
 from rewriters.wording import HELPER
 
+_OWNERS = ("function_definition", "class_definition", "module")
 _DEVICE_NAME = re.compile(r"(?:^|_)(?:device|dev)\Z")
 _ASSIGNED = re.compile(rb"dev(?:ice)?[ \t]*(?::[^=\r\n]{1,80})?=(?!=)")
 
@@ -44,7 +46,7 @@ def device_at(document: PythonDocument, node: Node) -> Named | None:
     while function is not None:
         named = (
             _variable(document, function, node)
-            or _parameter(document, function)
+            or _parameter(document, function, node)
             or _attribute(document, function, node)
         )
         if named is not None:
@@ -86,64 +88,71 @@ def _device_assignments(document: PythonDocument) -> Iterator[tuple[str, Node]]:
 
 def _variable(document: PythonDocument, scope: Node, node: Node) -> Named | None:
     """A plain variable that is set before ``node`` on every way to it."""
-    from_function = _function_around(node)
+    called_later = scope.type == "module" and _function_around(node) is not None
     best: Named | None = None
     for name, assignment in _assignments(document, scope):
         statement = statement_of(assignment)
-        if "." in name or _function_around(statement) != (
-            scope if scope.type == "function_definition" else None
-        ):
+        if "." in name or enclosing(statement, _OWNERS) != scope:
             continue
-        if enclosing(statement, ("class_definition", "function_definition")) not in (scope, None):
+        early = statement.end_byte <= node.start_byte
+        if not (early or called_later) or is_shadowed(document, name, node, scope):
             continue
-        later_is_fine = scope.type == "module" and from_function is not None
-        if statement.end_byte > node.start_byte and not later_is_fine:
-            continue
-        if not _reaches(statement, node, scope, later_is_fine):
+        if not _reaches(document, name, statement, node):
             continue
         best = _named(document, name, assignment, scope)
-        if best is not None and statement.end_byte > node.start_byte:
+        if best is not None and not early:
             # Set by the time the function is called, in most programs.
             best = replace(best, certain=False)
     return best
 
 
-def _reaches(statement: Node, node: Node, scope: Node, from_function: bool) -> bool:
-    """Whether a statement is on every way to ``node``: its block holds ``node`` as well.
+def _reaches(document: PythonDocument, name: str, statement: Node, node: Node | None) -> bool:
+    """Whether a statement is on every way to ``node``, or through its whole scope without one.
 
-    Both branches of an ``if`` that set the name count as one.
+    An ``if`` counts as one statement where each of its branches sets the name, and it has an else.
     """
     block = statement.parent
-    while block is not None and block.type in ("block", "if_statement", "else_clause"):
-        holder = block.parent
-        if block.start_byte <= node.start_byte and node.end_byte <= block.end_byte:
-            return block.type == "block"
-        if block.type == "block" and holder is not None and holder.type == "function_definition":
-            return holder == scope
-        if block.type == "if_statement" and not any(
-            child.type == "else_clause" for child in block.children
-        ):
+    while block is not None:
+        if node is not None and block.start_byte <= node.start_byte < block.end_byte:
+            return True
+        owner = block.parent
+        if block.type == "module" or owner is None or owner.type == "function_definition":
+            return block.type == "module" or node is None
+        ladder = owner if owner.type == "if_statement" else owner.parent
+        if owner.type not in ("if_statement", "elif_clause", "else_clause") or ladder is None:
             return False
-        if (
-            block.type == "block"
-            and holder is not None
-            and holder.type
-            not in (
-                "if_statement",
-                "else_clause",
-                "elif_clause",
-            )
-        ):
+        if ladder.type != "if_statement" or not _every_branch_sets(document, name, ladder):
             return False
-        block = holder
-        while block is not None and block.type == "elif_clause":
-            block = block.parent
-    if block is None:
+        block = ladder.parent
+    return False
+
+
+def _every_branch_sets(document: PythonDocument, name: str, ladder: Node) -> bool:
+    clauses = ladder.children_by_field_name("alternative")
+    if not any(clause.type == "else_clause" for clause in clauses):
         return False
-    return block.type == "module" and (from_function or block == scope)
+    bodies = [
+        ladder.child_by_field_name("consequence"),
+        *(
+            clause.child_by_field_name("body") or clause.child_by_field_name("consequence")
+            for clause in clauses
+        ),
+    ]
+    return all(
+        body is not None
+        and any(
+            (inner := nth(one, 0)) is not None
+            and inner.type == "assignment"
+            and (left := inner.child_by_field_name("left")) is not None
+            and document.slice(left) == name
+            for one in body.named_children
+            if one.type == "expression_statement"
+        )
+        for body in bodies
+    )
 
 
-def _parameter(document: PythonDocument, function: Node) -> Named | None:
+def _parameter(document: PythonDocument, function: Node, node: Node) -> Named | None:
     parameters = function.child_by_field_name("parameters")
     if parameters is None:
         return None
@@ -160,6 +169,8 @@ def _parameter(document: PythonDocument, function: Node) -> Named | None:
         if _DEVICE_NAME.search(text):
             default = parameter.child_by_field_name("value")
             if default is not None and document.slice(default) == "None":
+                continue
+            if is_shadowed(document, text, node, function):
                 continue
             line, _column = document.source.position(identifier.start_byte)
             return Named(text, False, line)
@@ -178,7 +189,10 @@ def _attribute(document: PythonDocument, function: Node, node: Node) -> Named | 
         label = method.child_by_field_name("name") if method is not None else None
         if label is None or document.slice(label) not in ("__init__", "setup", "__post_init__"):
             continue
-        if method == function and statement_of(assignment).end_byte > node.start_byte:
+        statement = statement_of(assignment)
+        if method == function and statement.end_byte > node.start_byte:
+            continue
+        if not _reaches(document, name, statement, node if method == function else None):
             continue
         return _named(document, name, assignment, owner)
     return None
@@ -209,11 +223,32 @@ def _pickers(document: PythonDocument) -> Iterator[tuple[Node, Named]]:
         if child.type != "function_definition" or name is None or parameters is None:
             continue
         label = document.slice(name)
-        if "device" in label and not parameters.named_child_count and mentions_mps(document, child):
+        if "device" not in label or parameters.named_child_count:
+            continue
+        if len(bindings(document, label)) == 1 and _returns_devices(document, child):
             line, _column = document.source.position(child.start_byte)
             # Only the helper that rewrites add is known to ask nothing but this.
-            certain = label == HELPER
-            yield child, Named(f"{label}()", certain, line)
+            yield child, Named(f"{label}()", label == HELPER, line)
+
+
+def _returns_devices(document: PythonDocument, function: Node) -> bool:
+    """Whether a function gives back devices alone, MPS among them."""
+    values = []
+    waiting = [function]
+    while waiting:
+        node = waiting.pop()
+        if node.type == "return_statement":
+            values.append(nth(node, 0))
+        waiting.extend(node.named_children)
+    kinds = ("cuda", "mps", "cpu")
+    return (
+        bool(values)
+        and mentions_mps(document, function)
+        and all(
+            value is not None and any(names_device(document, value, kind) for kind in kinds)
+            for value in values
+        )
+    )
 
 
 def _named(document: PythonDocument, name: str, assignment: Node, scope: Node) -> Named | None:
@@ -231,20 +266,31 @@ def _named(document: PythonDocument, name: str, assignment: Node, scope: Node) -
 
 def _is_always_cuda(document: PythonDocument, name: str, scope: Node) -> bool:
     """Whether a name is CUDA wherever CUDA is available, whichever way it was set in a scope."""
-    for other, assignment in _assignments(document, scope):
-        value = assignment.child_by_field_name("right")
-        if other != name or value is None:
-            continue
-        if not (_in_ladder(document, assignment) or is_cuda_first(document, value)):
+    if name.startswith("self."):
+        assigned: list[Node | None] = [
+            assignment for other, assignment in _assignments(document, scope) if other == name
+        ]
+    else:
+        bound = bindings(document, name)
+        if any(_reaches_out(one.node) for one in bound):
             return False
-    word = re.escape(name).encode()
-    bound_otherwise = re.compile(
-        rb"(?m)\bfor\b[^:\n]*\b%b\b[^:\n]*\bin\b|\bas\s+%b\b|\b%b\s*:=|\b%b\s*[-+*/|&]="
-        rb"|^[ \t]*(?:del|global|nonlocal)\b[^\n]*\b%b\b"
-        rb"|^[ \t]*\(?[\w., \t]*\b%b\b[ \t]*,[\w., \t]*\)?[ \t]*=[^=]"
-        rb"|^[ \t]*\(?[\w.][\w., \t]*,[ \t]*%b[ \t]*\)?[ \t]*=[^=]" % ((word,) * 7)
+        assigned = [one.assignment for one in bound if one.scope == scope]
+    return all(
+        assignment is not None
+        and (
+            _in_ladder(document, assignment)
+            or (
+                (value := assignment.child_by_field_name("right")) is not None
+                and is_cuda_first(document, value)
+            )
+        )
+        for assignment in assigned
     )
-    return bound_otherwise.search(document.text, scope.start_byte, scope.end_byte) is None
+
+
+def _reaches_out(node: Node) -> bool:
+    parent = node.parent
+    return parent is not None and parent.type in ("global_statement", "nonlocal_statement")
 
 
 def _in_ladder(document: PythonDocument, assignment: Node) -> bool:

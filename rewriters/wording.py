@@ -59,6 +59,12 @@ def import_torch(document: PythonDocument) -> tuple[Edit, ...]:
     return (Edit(at, at, f"import torch{end}".encode()),)
 
 
+def can_help(document: PythonDocument) -> bool:
+    """Whether a helper can be added: a module that imports torch and has no such name yet."""
+    taken = re.search(rb"\b" + HELPER.encode() + rb"\b", document.text)
+    return torch_name(document) is not None and not document.source.cells and taken is None
+
+
 def helper(document: PythonDocument) -> Edit:
     """The edit that defines the helper behind the imports of the module."""
     torch = torch_name(document) or "torch"

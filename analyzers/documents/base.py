@@ -3,7 +3,7 @@
 import bisect
 import codecs
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar, cast
@@ -93,13 +93,17 @@ class Document:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self._memo: dict[Callable[..., Any], Any] = {}
+        self._memo: dict[Hashable, Any] = {}
+
+    def remember(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What ``make`` gives, worked out the first time that ``key`` is asked for."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        return cast("T", self._memo[key])
 
     def once(self, make: Callable[[Any], Iterable[T]]) -> tuple[T, ...]:
         """What ``make`` gives for this document, worked out the first time only."""
-        if make not in self._memo:
-            self._memo[make] = tuple(make(self))
-        return cast("tuple[T, ...]", self._memo[make])
+        return self.remember(make, lambda: tuple(make(self)))
 
     @classmethod
     def accepts(cls, path: str) -> bool:

@@ -7,6 +7,9 @@ from project.vocabulary import Edit, Fix
 from rewriters.draft import Context, Draft
 from rewriters.placing import choose, place
 
+#: Functions that take a device by its place.
+_TAKE_A_DEVICE = ("torch.load", "torch.jit.load", "torch.Generator", "torch.set_default_device")
+
 
 def rewrite(context: Context) -> Draft | None:
     """Replace the value; a function of unknown making is given a string, as before."""
@@ -23,7 +26,11 @@ def rewrite(context: Context) -> Draft | None:
         function = call.child_by_field_name("function") if call is not None else None
         name = document.dotted(function) if function is not None else None
         keyword = holder.child_by_field_name("name") if string.role is Role.KEYWORD else None
+        label = document.slice(keyword) if keyword is not None else ""
         if name is not None and under(name, "torch"):
+            if label not in ("device", "map_location") and name not in _TAKE_A_DEVICE:
+                # Some want a string, some register code for a kind of device.
+                return None
             placed = place(context, node, literal)
             fix = placed.fix
             if string.index == 0 and not placed.text.startswith(literal):

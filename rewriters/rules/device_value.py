@@ -1,9 +1,13 @@
 """D106: ``device = "cuda"`` becomes a choice."""
 
+import re
+
 from analyzers.devices import Role, device_strings, label_of
 from project.vocabulary import Edit, Fix
 from rewriters.draft import Context, Draft
 from rewriters.placing import choose
+
+_LATE = re.compile(rb"CUDA_VISIBLE_DEVICES|\bfork\b|multiprocessing")
 
 
 def rewrite(context: Context) -> Draft | None:
@@ -22,6 +26,9 @@ def rewrite(context: Context) -> Draft | None:
         # A default is chosen when the function is defined: too early in some programs.
         named = bool(label_of(document, string))
         fix = Fix.SAFE if named and string.role is Role.ASSIGNMENT else Fix.REVIEW
+        if _LATE.search(document.text):
+            # The question would be asked before the cards are chosen, or before a fork.
+            fix = Fix.REVIEW
         edit = Edit(node.start_byte, node.end_byte, placed.text.encode())
         return Draft((edit, *placed.extra), fix, placed.why)
     return None

@@ -123,6 +123,102 @@ def test_left_alone(text: str) -> None:
     assert proposals(f"import torch\n{text}\n") == []
 
 
+DEVICE = 'device = torch.device("cuda")'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # TorchScript compiles the function: it knows no module and no device of the module.
+        "@torch.jit.script\ndef f(x):\n    return x.cuda()",
+        # The class says itself what cuda() does.
+        "class A:\n    def cuda(self):\n        return self\n    def g(self):\n        self.cuda()",
+        "class A(B):\n    def cuda(self):\n        return super().cuda()",
+        # These want a string, or speak of a kind of device.
+        'torch.set_autocast_dtype("cuda", torch.float16)',
+        '@torch.library.register_kernel("m::f", "cuda")\ndef k(x):\n    pass',
+        'torch.random.fork_rng(device_type="cuda")',
+        # Another torch.
+        "def g(x, torch):\n    return x.cuda()",
+        "def g(x):\n    y = x.cuda()\n    import torch\n    return y",
+    ],
+)
+def test_places_without_a_safe_answer(text: str) -> None:
+    assert [one for one in proposals(f"import torch\n{text}\n") if one.fix is Fix.SAFE] == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def g(x):\n    from cfg import device\n    return x.cuda()",
+        "h = lambda device: x.cuda()",
+        "def n(x):\n    def device(): pass\n    return x.cuda()",
+        "def f(x):\n    match x:\n        case [device]:\n            return x.cuda()",
+        "def f(x):\n    device: str\n    return x.cuda()",
+        "def g(x):\n    y = x.cuda()\n    device = 'cuda'\n    return y",
+        "y = [x.cuda() for device in many]",
+    ],
+)
+def test_a_shadowed_device_is_not_named(body: str) -> None:
+    text = f"import torch\n{DEVICE}\n{body}\n"
+    [one] = [made for made in proposals(text, style="inline") if made.rule == "D103"]
+    assert THREE in apply_edits(text.encode(), one.edits).decode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{DEVICE}\nfrom cfg import device\nx.cuda()",
+        f"{DEVICE}\ndel device\nx.cuda()",
+        f"{DEVICE}\ndevice += ':1'\nx.cuda()",
+        f"{DEVICE}\nwith a as device:\n    x.cuda()",
+        f"{DEVICE}\ndef change():\n    global device\n    device = 'cpu'\nx.cuda()",
+        f"def f(x):\n    return x.cuda()\ny = f(1)\n{DEVICE}",
+    ],
+)
+def test_a_device_that_can_be_something_else_is_never_safe(text: str) -> None:
+    made = [one for one in proposals(f"import torch\n{text}\n") if one.rule == "D103"]
+    assert all(one.fix is Fix.REVIEW or b"mps" in one.edits[0].replacement for one in made)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        # One branch does not set it.
+        'if torch.cuda.is_available():\n    device = "cuda"\nelif a:\n    pass\n'
+        'else:\n    device = "cpu"\nx.cuda()',
+        "class N:\n    def __init__(self, a):\n        if a:\n            self.device = 'cuda'\n"
+        "    def g(self, x):\n        x.cuda()",
+    ],
+)
+def test_a_device_that_some_way_does_not_set_is_not_named(before: str) -> None:
+    text = f"import torch\n{before}\n"
+    [one] = [made for made in proposals(text) if made.rule == "D103"]
+    assert f"x.to({THREE})" in apply_edits(text.encode(), one.edits).decode()
+
+
+def test_quotes_inside_an_f_string_are_the_other_ones() -> None:
+    after = rewritten('import torch\nprint(f"{x.cuda()}")\n')
+    assert after == f'import torch\nprint(f"{{x.to({THREE})}}")\n'.replace(
+        THREE, THREE.replace('"', "'")
+    )
+
+
+def test_a_name_that_is_taken_is_not_given_to_the_helper() -> None:
+    text = (
+        "import torch\nx.cuda()\ny.cuda()\ndef pick_device(options):\n    return options.device\n"
+    )
+    assert rewritten(text).count("pick_device") == 1
+
+
+def test_torch_is_imported_once_and_before_its_first_use() -> None:
+    text = "from torch.cuda import synchronize\nsynchronize()\ndef f(x):\n    return x.cuda()\n"
+    after = rewritten(text)
+    assert after.count("import torch\n") == 1
+    assert after.index("import torch\n") < after.index("if torch.cuda")
+    assert proposals(after) == []
+
+
 def test_several_places_share_one_helper_and_each_stands_alone() -> None:
     text = '"""Doc."""\nimport torch\n\nx.cuda()\ny.cuda()\n'
     made = proposals(text)
