@@ -217,6 +217,11 @@ class Journal:
                     )
                 )
 
+    def check(self, changes: Sequence[Change]) -> None:
+        """Raise what ``apply`` would raise now, and change nothing."""
+        for change in changes:
+            self._check(change)
+
     def _check(self, change: Change) -> None:
         """Refuse a change that cannot be made, while nothing has been changed yet."""
         path = inside(self._root, change.path)

@@ -214,6 +214,7 @@ class Session:
     def _record(self, decisions: Sequence[Decision]) -> None:
         if not decisions:
             return
+        self._need_git()
         with held(self.workspace.state):
             self._log.record(decisions)
         self._decisions = self._log.current()
@@ -279,6 +280,17 @@ class Session:
                 changes.append(Change(path, data, after))
         return changes
 
+    def check(self, proposals: Sequence[Proposal]) -> list[Change]:
+        """What applying these proposals would write, after everything that could refuse it.
+
+        Raises:
+            Refused: as ``apply`` would.
+        """
+        changes = self.changes(proposals)
+        self._need_git()
+        self._journal.check(changes)
+        return changes
+
     def apply(self, proposals: Sequence[Proposal], label: str = "apply") -> Applied | None:
         """Apply these proposals to the work tree, all or nothing; None when nothing changes.
 
@@ -287,12 +299,23 @@ class Session:
         changes = self.changes(proposals)
         if not changes:
             return None
+        self._need_git()
         ids = tuple(proposal.finding for proposal in proposals)
         with held(self.workspace.state):
             entry = self._journal.apply(changes, label, ids)
         self._fresh.update(ids)
         self.decide(ids, State.APPLIED)
         return Applied(entry, ids)
+
+    def _need_git(self) -> None:
+        """Refuse to put state beside the files of a repository whose git cannot be asked."""
+        root = self.workspace.root
+        if self.workspace.git is None and (root / ".git").exists():
+            raise UserError(
+                _("{path} is a git repository and git is not on the PATH: install git.").format(
+                    path=root
+                )
+            )
 
     def undo_apply(self, id: str | None = None) -> Applied:
         """Take the last apply back, or the one named; its findings are accepted again.

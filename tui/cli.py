@@ -1,8 +1,9 @@
 """The command line: one command a module in ``tui/commands``, loaded when it is called."""
 
 import importlib
+import os
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -74,32 +75,52 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status and prints errors as one sentence."""
+    if sys.stdout is None:  # closed by whoever started this: nothing can be shown there
+        sys.stdout = _nowhere()
     try:
         result: Any = cli.main(args=arguments, prog_name="cuda2mps", standalone_mode=False)
+        sys.stdout.flush()
         return result if isinstance(result, int) else 0
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.ctx.get_help() if error.ctx else "")
-        return 2
-    except click.ClickException as error:
-        error.show()
-        return 2
     except click.exceptions.Exit as error:
         return error.exit_code
+    except click.UsageError as error:
+        _say(_usage(error))
+        return 2
     except click.Abort:
-        click.echo("cuda2mps: cancelled.", err=True)
+        _say("cancelled.")
         return 130
     except BrokenPipeError:
-        # Whoever read the output has seen enough.
-        sys.stderr.close()
+        # Whoever read the output has seen enough; what is left to flush has nowhere to go.
+        sys.stdout = _nowhere()
         return 0
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        sys.stdout = _nowhere()
+        _say(f"The output cannot be written ({error.strerror}): give it another place.")
+        return 2
     except Exception as error:
         from project.errors import Refused, UserError
         from project.paths import visible
 
         if not isinstance(error, UserError):
             raise
-        click.echo(f"cuda2mps: {visible(str(error))}", err=True)
+        _say(visible(str(error)))
         return 1 if isinstance(error, Refused) else 2
+
+
+def _nowhere() -> TextIO:
+    return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+
+
+def _usage(error: click.UsageError) -> str:
+    """A wrong call as one sentence with the way out."""
+    command = error.ctx.command_path if error.ctx is not None else "cuda2mps"
+    return f"{error.format_message().rstrip('.')}; see `{command} --help`."
+
+
+def _say(sentence: str) -> None:
+    click.echo(f"cuda2mps: {sentence}", err=True)
 
 
 if __name__ == "__main__":

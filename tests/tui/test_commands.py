@@ -1,6 +1,7 @@
 """The command line as a whole: exit statuses, wrong inputs, and the round trip of a patch."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -115,7 +116,9 @@ def test_wrong_use_is_one_sentence_and_status_two(
     said = capsys.readouterr()
     assert said.out == ""
     assert "Traceback" not in said.err
-    assert said.err.strip()
+    last = said.err.strip().splitlines()[-1]
+    assert last.startswith("cuda2mps: ")
+    assert last.endswith((".", "?"))
 
 
 def test_odd_files_are_skipped_or_read_and_never_crash(
@@ -212,3 +215,54 @@ def test_scan_imports_neither_textual_nor_torch(project: Path) -> None:
     )
     assert "'textual'" not in done.stdout
     assert "'torch'" not in done.stdout
+
+
+def test_a_file_that_cannot_be_written_is_refused_by_the_trial_too(project: Path) -> None:
+    (project / "train.py").chmod(0o444)
+    assert run(["apply", str(project), "--check"]) == 1
+    assert run(["apply", str(project)]) == 1
+    assert (project / "train.py").read_bytes() == PROGRAM
+
+
+@pytest.mark.parametrize("command", ["scan .", "diff .", "rules", "."])
+@pytest.mark.parametrize(("end", "status"), [(">&-", (0, 1)), (">/dev/full", (2,))])
+def test_an_output_that_takes_nothing_is_no_traceback(
+    project: Path, command: str, end: str, status: tuple[int, ...]
+) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m tui.cli {command} {end} </dev/null', sys.executable],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        cwd=project,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode in status
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+def test_a_repository_without_git_is_scanned_and_not_changed(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / ".git").mkdir()
+    monkeypatch.setenv("PATH", str(project))
+    assert run(["scan", str(project)]) == 1
+    capsys.readouterr()
+    assert run(["apply", str(project)]) == 2
+    assert "install git" in capsys.readouterr().err
+    assert (project / "train.py").read_bytes() == PROGRAM
+    assert not (project / ".cuda2mps").exists()
+
+
+def test_what_is_nested_too_deeply_is_named(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "deep.py").write_text("x = y" + ".cuda()" * 2000 + "\n")
+    assert run(["scan", str(project), "--format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [one["path"] for one in found["skipped"]] == ["deep.py"]
+    assert {one["path"] for one in found["findings"]} == {"train.py"}

@@ -38,7 +38,7 @@ def command(
     """
     session = scanned(path, select=select, ignore=ignore, layers=layers, style=style)
     proposals = session.chosen(review=review, accepted_only=accepted)
-    changes = session.changes(proposals)
+    changes = session.check(proposals)
     if not changes:
         click.echo(_("Nothing to apply."))
         return 0

@@ -20,15 +20,11 @@ def command(rule: str) -> int:
     if found is None:
         names = [name for one in registry.rules() for name in (one.code, one.name)]
         near = difflib.get_close_matches(rule.upper() if len(rule) < 5 else rule, names, 1, 0.5)
-        hint = _("did you mean {name}?").format(name=near[0]) if near else ""
-        raise UserError(
-            " ".join(
-                (
-                    _("There is no rule {name}; `cuda2mps rules` lists them.").format(name=rule),
-                    hint,
-                )
-            ).strip()
-        )
+        if near:
+            text = _("There is no rule {name}: did you mean {near}?")
+            raise UserError(text.format(name=rule, near=near[0]))
+        text = _("There is no rule {name}; `cuda2mps rules` lists them.")
+        raise UserError(text.format(name=rule))
     width = min(shutil.get_terminal_size((100, 24)).columns, 100)
     click.echo(rule_text(found, width).rstrip("\n"))
     return 0
