@@ -119,7 +119,9 @@ class Session:
         made = {p.finding: p for p in propose(report.path, data, fixable, self.style)}
         self.proposals.update(made)
         graded = tuple(
-            replace(f, fix=made[f.id].fix if f.id in made else Fix.MANUAL) if f in fixable else f
+            replace(f, fix=made[f.id].fix if f.id in made else Fix.MANUAL)
+            if f.fix in (Fix.SAFE, Fix.REVIEW)
+            else f
             for f in report.findings
         )
         return replace(report, findings=graded)

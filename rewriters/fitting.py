@@ -31,7 +31,7 @@ def fitted(document: PythonDocument, draft: Draft | None) -> Draft | None:
             return None
         edits.append(quoted)
     # A script compiles the functions that it calls: names of the module may be unknown to it.
-    fix = Fix.REVIEW if _SCRIPT.search(document.text) else draft.fix
+    fix = Fix.REVIEW if document.says(_SCRIPT) else draft.fix
     return replace(draft, edits=tuple(edits), fix=fix)
 
 

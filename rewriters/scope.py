@@ -19,6 +19,7 @@ from rewriters.bindings import bindings, is_shadowed
 from rewriters.wording import HELPER
 
 _OWNERS = ("function_definition", "class_definition", "module")
+_MOVES = re.compile(rb"set_device|cuda\s*\.\s*device\s*\(")
 _DEVICE_NAME = re.compile(r"(?:^|_)(?:device|dev)\Z")
 _ASSIGNED = re.compile(rb"dev(?:ice)?[ \t]*(?::[^=\r\n]{1,80})?=(?!=)")
 
@@ -319,8 +320,7 @@ def is_first_gpu(document: PythonDocument, node: Node) -> bool:
         if node.start_byte <= string.node.start_byte < node.end_byte:
             if string.index is None:
                 return True
-            moved = re.search(rb"set_device|cuda\s*\.\s*device\s*\(", document.text)
-            return string.index == 0 and moved is None
+            return string.index == 0 and not document.says(_MOVES)
     return False
 
 

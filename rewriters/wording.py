@@ -8,6 +8,8 @@ from analyzers.documents.python import Import, PythonDocument, enclosing, nth
 from project.vocabulary import Edit
 
 HELPER = "pick_device"
+_HELPER_NAME = re.compile(rb"\b" + HELPER.encode() + rb"\b")
+_WINDOWS_END = re.compile(rb"\r\n")
 
 
 def torch_name(document: PythonDocument) -> str | None:
@@ -61,8 +63,8 @@ def import_torch(document: PythonDocument) -> tuple[Edit, ...]:
 
 def can_help(document: PythonDocument) -> bool:
     """Whether a helper can be added: a module that imports torch and has no such name yet."""
-    taken = re.search(rb"\b" + HELPER.encode() + rb"\b", document.text)
-    return torch_name(document) is not None and not document.source.cells and taken is None
+    taken = document.says(_HELPER_NAME)
+    return torch_name(document) is not None and not document.source.cells and not taken
 
 
 def helper(document: PythonDocument) -> Edit:
@@ -90,7 +92,7 @@ def helper(document: PythonDocument) -> Edit:
 
 def line_end(document: PythonDocument) -> str:
     """The line end that the file uses."""
-    return "\r\n" if b"\r\n" in document.text else "\n"
+    return "\r\n" if document.says(_WINDOWS_END) else "\n"
 
 
 def _end_of_imports(document: PythonDocument) -> int:

@@ -105,6 +105,10 @@ class Document:
         """What ``make`` gives for this document, worked out the first time only."""
         return self.remember(make, lambda: tuple(make(self)))
 
+    def says(self, pattern: re.Pattern[bytes]) -> bool:
+        """Whether the text has a match of ``pattern``."""
+        return self.remember(pattern, lambda: pattern.search(self.text) is not None)
+
     @classmethod
     def accepts(cls, path: str) -> bool:
         """Whether a file of this name is read as this kind of document."""

@@ -17,7 +17,7 @@ def rewrite(context: Context) -> Draft | None:
     for call, receiver, name in calls_of(document, "cuda"):
         if call.end_byte != context.finding.end:
             continue
-        own = _OWN_METHOD.search(document.text) is not None
+        own = document.says(_OWN_METHOD)
         if own and document.slice(receiver) in ("self", "super()"):
             return None
         arguments = call.child_by_field_name("arguments")

@@ -26,7 +26,7 @@ def rewrite(context: Context) -> Draft | None:
         # A default is chosen when the function is defined: too early in some programs.
         named = bool(label_of(document, string))
         fix = Fix.SAFE if named and string.role is Role.ASSIGNMENT else Fix.REVIEW
-        if _LATE.search(document.text):
+        if document.says(_LATE):
             # The question would be asked before the cards are chosen, or before a fork.
             fix = Fix.REVIEW
         edit = Edit(node.start_byte, node.end_byte, placed.text.encode())
