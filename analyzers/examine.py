@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from analyzers.documents.base import Document
-from analyzers.documents.kinds import document_for, source_for
+from analyzers.documents.kinds import document_for
 from analyzers.documents.python import PythonDocument, enclosing
 from analyzers.rule import Match, Rule
 from project.translation import _
@@ -36,7 +36,7 @@ def examine(path: str, data: bytes, chosen: Sequence[Rule[Any]]) -> FileReport:
     for kind in document_for(path):
         mine = tuple(one for one in chosen if one.reads is kind)
         try:
-            source = source_for(kind, path, data)
+            source = kind.source_from(path, data)
         except ValueError as error:
             skipped.append(Skipped(path, str(error)))
             continue
@@ -92,7 +92,9 @@ def _findings(document: Document, mine: Sequence[Rule[Any]]) -> Iterator[Finding
     seen: Counter[tuple[str, ...]] = Counter()
     scope_of = _scope_names(document)
     for match, one in matches:
-        text = document.source.decode(match.start, match.end)
+        text = match.text
+        if text is None:
+            text = document.source.decode(match.start, match.end)
         key = (one.code, document.path, scope_of(match), " ".join(text.split()))
         seen[key] += 1
         yield _finding(document, match, one, text, _identity((*key, str(seen[key]))))
@@ -119,6 +121,8 @@ def _finding(document: Document, match: Match, one: Rule[Any], text: str, identi
         text=text,
         message=match.message,
         cell=source.cell_of(match.start),
+        since=match.since,
+        until=match.until,
     )
 
 

@@ -15,7 +15,10 @@ class Match:
     """A place in a document that a rule names: bytes ``start:end`` of its text.
 
     ``message`` is one sentence, already translated. ``severity`` and ``fix`` replace the rule's
-    own where the place is milder or harder than the rule's usual case.
+    own where the place is milder or harder than the rule's usual case. ``text`` replaces the
+    source text where there is none to show, as in a binary. ``until`` is the first PyTorch
+    release (``"2.8"``) in which the place is no finding any more; ``since`` the first in which it
+    is one.
     """
 
     start: int
@@ -23,6 +26,9 @@ class Match:
     message: str
     severity: Severity | None = None
     fix: Fix | None = None
+    text: str | None = None
+    since: str | None = None
+    until: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

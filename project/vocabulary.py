@@ -103,7 +103,8 @@ class Finding:
     ``line``, ``column``, ``end_line`` and ``end_column`` count from 1, in characters, the end
     column being the one after the last character; in a notebook they count inside code cell
     number ``cell`` (from 0). ``start`` and ``end`` are byte offsets in the file itself, or for
-    a notebook in the joined text of its code cells.
+    a notebook in the joined text of its code cells. The finding holds from PyTorch release
+    ``since`` on and before ``until``, where these are set.
     """
 
     id: str
@@ -122,6 +123,8 @@ class Finding:
     text: str
     message: str
     cell: int | None = None
+    since: str | None = None
+    until: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import Any
 
 from analyzers.documents import notebook
 from analyzers.documents.base import Source
-from analyzers.documents.python import PythonDocument, source_of
+from analyzers.documents.python import PythonDocument
 from analyzers.examine import examine
 from analyzers.registry import rules as finding_rules
 from analyzers.rule import Rule
@@ -59,7 +59,7 @@ def propose(path: str, data: bytes, findings: Sequence[Finding], options: Style)
     if not wanted:
         return []
     try:
-        document = PythonDocument(source_of(path, data))
+        document = PythonDocument(PythonDocument.source_from(path, data))
     except ValueError:
         return []
     style = _style(document, wanted, options)
@@ -118,8 +118,8 @@ def _holds(path: str, data: bytes, proposals: Sequence[Proposal]) -> bool:
         return False
     chosen = python_rules()
     try:
-        old = PythonDocument(source_of(path, data))
-        new = PythonDocument(source_of(path, after))
+        old = PythonDocument(PythonDocument.source_from(path, data))
+        new = PythonDocument(PythonDocument.source_from(path, after))
     except ValueError:
         return False
     if new.root.has_error and not old.root.has_error:

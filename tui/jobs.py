@@ -49,7 +49,7 @@ def _diff(session: "Session", proposal: Proposal) -> listing.Listing:
 
 def _source(session: "Session", finding: Finding) -> listing.Listing:
     from analyzers.documents.base import Source
-    from analyzers.documents.kinds import document_for, source_for
+    from analyzers.documents.kinds import document_for
     from project import files
 
     data = files.read(session.workspace.root, finding.path)
@@ -63,7 +63,10 @@ def _source(session: "Session", finding: Finding) -> listing.Listing:
         source = Source.of(finding.path, data)
         text = source.decode(0, len(data)).removeprefix("\ufeff")
         return listing.source(text, finding.path, lines, columns)
-    source = source_for(document_for(finding.path)[0], finding.path, data)
+    rule = registry.rule(finding.rule)
+    if rule is None:
+        raise UserError(_("{path} has changed: scan again.").format(path=finding.path))
+    source = rule.reads.source_from(finding.path, data)
     bounds = (*source.cells, len(source.text))
     if finding.cell + 1 >= len(bounds):
         raise UserError(_("{path} has changed: scan again.").format(path=finding.path))

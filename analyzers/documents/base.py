@@ -114,6 +114,15 @@ class Document:
         """Whether a file of this name is read as this kind of document."""
         raise NotImplementedError
 
+    @classmethod
+    def source_from(cls, path: str, data: bytes) -> Source:
+        """The text that this kind of document parses of a file.
+
+        Raises:
+            ValueError: the file is not what its name says; the message is a sentence.
+        """
+        return Source.of(path, data)
+
     @property
     def path(self) -> str:
         """Path in the project, with forward slashes."""

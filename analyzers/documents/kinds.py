@@ -5,8 +5,7 @@ import pkgutil
 from functools import cache
 
 from analyzers import documents
-from analyzers.documents.base import Document, Source
-from analyzers.documents.python import PythonDocument, source_of
+from analyzers.documents.base import Document
 
 
 @cache
@@ -29,12 +28,3 @@ def kinds() -> tuple[type[Document], ...]:
 def document_for(path: str) -> tuple[type[Document], ...]:
     """The classes that read this file, by its name alone."""
     return tuple(kind for kind in kinds() if kind.accepts(path))
-
-
-def source_for(kind: type[Document], path: str, data: bytes) -> Source:
-    """The text that ``kind`` parses of a file.
-
-    Raises:
-        ValueError: the file is not what its name says; the message is a sentence.
-    """
-    return source_of(path, data) if kind is PythonDocument else Source.of(path, data)

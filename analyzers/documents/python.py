@@ -51,6 +51,15 @@ class PythonDocument(Document):
         """Python by its suffix, and notebooks."""
         return path.endswith((".py", ".pyw", ".ipynb"))
 
+    @classmethod
+    def source_from(cls, path: str, data: bytes) -> Source:
+        """The file itself, or a notebook's code cells."""
+        if path.endswith(".ipynb"):
+            from analyzers.documents import notebook
+
+            return notebook.source_of(path, data)
+        return Source.of(path, data)
+
     def problems(self) -> Sequence[str]:
         """Where the file could not be parsed; the rest of it was read."""
         if not self.root.has_error:
@@ -237,16 +246,3 @@ def unparenthesised(node: Node) -> Node:
             break
         node = inner
     return node
-
-
-def source_of(path: str, data: bytes) -> Source:
-    """The Python text of a file: the file itself, or a notebook's code cells.
-
-    Raises:
-        ValueError: a notebook that is not JSON, with the reason.
-    """
-    if path.endswith(".ipynb"):
-        from analyzers.documents import notebook
-
-        return notebook.source_of(path, data)
-    return Source.of(path, data)
