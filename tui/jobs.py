@@ -48,8 +48,8 @@ def _diff(session: "Session", proposal: Proposal) -> listing.Listing:
 
 
 def _source(session: "Session", finding: Finding) -> listing.Listing:
+    from analyzers import registry
     from analyzers.documents.base import Source
-    from analyzers.documents.kinds import document_for
     from project import files
 
     data = files.read(session.workspace.root, finding.path)
