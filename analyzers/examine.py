@@ -49,7 +49,7 @@ def examine(path: str, data: bytes, chosen: Sequence[Rule[Any]]) -> FileReport:
             continue
         skipped.extend(Skipped(path, problem) for problem in document.problems())
         try:
-            findings.extend(list(_findings(document, mine)))
+            findings.extend(list(findings_in(document, mine)))
         except RecursionError:
             skipped.append(Skipped(path, _("It is nested too deeply to be read.")))
     findings.sort(key=lambda finding: (finding.start, finding.end, finding.rule))
@@ -79,7 +79,8 @@ def _any_of(words: tuple[bytes, ...]) -> re.Pattern[bytes]:
     return re.compile(b"|".join(b"(?:" + word + b")" for word in words))
 
 
-def _findings(document: Document, mine: Sequence[Rule[Any]]) -> Iterator[Finding]:
+def findings_in(document: Document, mine: Sequence[Rule[Any]]) -> Iterator[Finding]:
+    """What these rules, which read documents of this kind, find in one."""
     matches = sorted(
         (
             (match, one)

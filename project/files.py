@@ -4,9 +4,10 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from project.errors import Refused
 from project.paths import inside
@@ -131,7 +132,7 @@ def _kind(root: Path, path: str) -> Skipped | None:
     try:
         mode = os.lstat(root / path).st_mode
     except OSError as error:
-        return Skipped(path, _("unreadable: {reason}").format(reason=error.strerror))
+        return _unreadable(path, error)
     if stat.S_ISLNK(mode):
         return Skipped(path, _("a symbolic link"))
     return None if stat.S_ISREG(mode) else Skipped(path, _("not a regular file"))
@@ -179,41 +180,60 @@ def _own_tree(folders: Sequence[str], names: Sequence[str]) -> str | None:
     return None
 
 
-def read(root: Path, path: str, limit: int = 2_000_000) -> bytes | Skipped:
-    """The content of a file of the project.
+@contextmanager
+def opened(root: Path, path: str) -> Iterator[BinaryIO | Skipped]:
+    """A file of the project, open for reading; or why it is not.
 
     Args:
         root: the project's directory.
         path: the file, relative to it.
-        limit: the most bytes that are read.
 
-    Never follows a link, and never waits on a pipe. A file that is too large, binary (a NUL byte
-    near its start, the test that git makes) or unreadable comes back as skipped, with the reason.
+    Never follows a link, and never waits on a pipe.
     """
     try:
         descriptor = os.open(
             inside(root, path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         )
     except Refused:
-        return Skipped(path, _("outside the project, in .git or behind a symbolic link"))
+        yield Skipped(path, _("outside the project, in .git or behind a symbolic link"))
+        return
     except OSError as error:
-        return Skipped(path, _("unreadable: {reason}").format(reason=error.strerror))
+        yield _unreadable(path, error)
+        return
     try:
-        facts = os.fstat(descriptor)
-        if not stat.S_ISREG(facts.st_mode):
-            return Skipped(path, _("not a regular file"))
-        if facts.st_size > limit:
-            reason = _("larger than the limit: {size} of {limit} bytes")
-            return Skipped(path, reason.format(size=facts.st_size, limit=limit))
-        with open(descriptor, "rb", closefd=False) as file:
-            data = file.read(limit)
-    except OSError as error:
-        return Skipped(path, _("unreadable: {reason}").format(reason=error.strerror))
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            with open(descriptor, "rb", closefd=False) as file:
+                yield file
+        else:
+            yield Skipped(path, _("not a regular file"))
     finally:
         os.close(descriptor)
+
+
+def read(root: Path, path: str, limit: int = 2_000_000) -> bytes | Skipped:
+    """The content of a file of the project, read as :func:`opened` opens it.
+
+    A file that is too large, binary (a NUL byte near its start, the test that git makes) or
+    unreadable comes back as skipped, with the reason.
+    """
+    with opened(root, path) as file:
+        if isinstance(file, Skipped):
+            return file
+        try:
+            size = os.fstat(file.fileno()).st_size
+            if size > limit:
+                reason = _("larger than the limit: {size} of {limit} bytes")
+                return Skipped(path, reason.format(size=size, limit=limit))
+            data = file.read(limit)
+        except OSError as error:
+            return _unreadable(path, error)
     if b"\0" in data[:_HEAD]:
         return Skipped(path, _("binary, or text in UTF-16"))
     return data
+
+
+def _unreadable(path: str, error: OSError) -> Skipped:
+    return Skipped(path, _("unreadable: {reason}").format(reason=error.strerror))
 
 
 @lru_cache(maxsize=8)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from project.config import Config
-from project.files import listed, read
+from project.files import listed, opened, read
 from project.git import Git
 from project.vocabulary import Skipped
 from project.workspace import Workspace
@@ -230,6 +230,21 @@ def test_what_is_no_file_of_the_project_is_skipped_without_waiting(tmp_path):
     assert sum(1 for _each in Path("/dev/fd").iterdir()) == descriptors
     assert read(root, "gone") == Skipped("gone", "unreadable: No such file or directory")
     assert read(root, "real/file.py/x").reason == "unreadable: Not a directory"
+
+
+def test_a_file_of_any_size_can_be_opened(tmp_path):
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(1 << 40)
+        file.seek(-4, os.SEEK_END)
+        file.write(b"tail")
+    (tmp_path / "link").symlink_to("sparse")
+    with opened(tmp_path, "sparse") as file:
+        assert not isinstance(file, Skipped)
+        file.seek(-4, os.SEEK_END)
+        assert file.read() == b"tail"
+    assert file.closed
+    with opened(tmp_path, "link") as file:
+        assert isinstance(file, Skipped)
 
 
 def test_a_link_that_appears_at_the_last_moment_is_not_followed(tmp_path, monkeypatch):
