@@ -1,0 +1,76 @@
+"""Zip archives: wheels, and what PyTorch saves. Members are read up to a limit, never unpacked."""
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from email.parser import BytesHeaderParser
+from typing import IO
+
+from analyzers.binaries import pickled
+from analyzers.binaries.bounded import Bounded, TooMuch
+from analyzers.binaries.document import Fact
+
+#: Bytes of the directory of an archive, of one member, and of all the code that is searched.
+_DIRECTORY, _MEMBER, _CODE = 8_000_000, 16_000_000, 8_000_000
+#: A deflated member gives at most about a thousand times its size, and only as far as it is read;
+#: the readers of other methods give all of it at once.
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+#: A device in the code of a TorchScript program.
+_DEVICE = re.compile(rb"""torch\.device\("(cuda(?::\d+)?)"\)""")
+_WHEEL_METADATA = re.compile(r"[^/]+\.dist-info/METADATA\Z")
+_DEVICE_CODE = re.compile(r"\.(?:cubin|fatbin|ptx)\Z")
+
+
+def wheel_facts(file: IO[bytes]) -> Iterator[Fact]:
+    """What a wheel requires."""
+    with _opened(file) as archive:
+        for member in archive.infolist():
+            if _WHEEL_METADATA.match(member.filename):
+                headers = BytesHeaderParser().parsebytes(_content(archive, member))
+                for value in headers.get_all("Requires-Dist", ()):
+                    yield "requires", str(value)
+                return
+
+
+def checkpoint_facts(file: IO[bytes]) -> Iterator[Fact]:
+    """Where tensors were saved from, in a checkpoint or a TorchScript or exported program."""
+    with _opened(file) as archive:
+        members = archive.infolist()
+        names = {member.filename for member in members}
+        if not any(name.endswith(("/data.pkl", "/archive_format")) for name in names):
+            yield "form", "other"
+            return
+        script = any(name.endswith("/constants.pkl") for name in names)
+        yield "form", "torchscript" if script else "checkpoint"
+        code = _CODE
+        for member in members:
+            name = member.filename
+            if name.endswith(("/data.pkl", "/constants.pkl")):
+                yield from pickled.facts(io.BytesIO(_content(archive, member)))
+            elif script and "/code/" in name and name.endswith(".py"):
+                text = _content(archive, member)
+                code -= len(text)
+                if code < 0:
+                    raise TooMuch
+                for device in _DEVICE.findall(text):
+                    yield "code", f'torch.device("{device.decode()}")'
+            elif _DEVICE_CODE.search(name):
+                yield "device-code", name.rpartition("/")[2]
+
+
+def _opened(file: IO[bytes]) -> zipfile.ZipFile:
+    """The archive, once its directory is known to be of a sane size."""
+    zipfile.ZipFile(Bounded(file, _DIRECTORY)).close()
+    return zipfile.ZipFile(file)
+
+
+def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    if member.compress_type not in _METHODS:
+        raise zipfile.BadZipFile("a method of compression that is not read")
+    with archive.open(member) as content:
+        data = content.read(_MEMBER + 1)
+    if len(data) > _MEMBER:
+        raise TooMuch
+    return data
