@@ -23,7 +23,7 @@ from project.vocabulary import Skipped
 __all__ = ["examine", "kind_of", "look"]
 
 #: Bytes that are read of a program's headers.
-_HEADERS = 1 << 20
+_HEADERS = 4 << 20
 
 
 def _bounded(read: Callable[[Bounded], Iterator[Fact]]) -> Callable[[IO[bytes]], Iterator[Fact]]:

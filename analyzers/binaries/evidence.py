@@ -12,7 +12,7 @@ def cuda_evidence(document: BinaryDocument) -> list[str]:
     """NVIDIA's libraries that a program needs or is, and the code for a GPU that it holds."""
     named = (*document.all("name"), *document.all("needs"))
     libraries = dict.fromkeys(name for name in named if is_cuda_library(name))
-    return [*libraries, *document.all("device-code")]
+    return [*libraries, *document.all("device-code")[:1]]
 
 
 def listed(values: Sequence[str]) -> str:

@@ -27,7 +27,7 @@ def find(document: BinaryDocument) -> Iterator[Match]:
         0,
         _(
             "Built for Linux, so that a Mac cannot load it. It names no library of CUDA: building "
-            "it again from its source is what is missing."
+            "it from its source may be all that is missing."
         ),
         text=f"{kinds[0]} for Linux on {machines[0]}",
     )
