@@ -1,8 +1,9 @@
-"""CUDA source: ``.cu`` and ``.cuh``.
+"""CUDA source: ``.cu`` and ``.cuh``, and C++ sources and headers that speak of CUDA.
 
-Kernels are found in the text with comments and strings blanked out by the grammar, and not in
-the tree alone: attributes made by macros and bodies of ``#define`` are outside of what a parser
-without the preprocessor can read, and a kernel in one is a kernel all the same.
+They are read without a syntax tree. Attributes made by macros and bodies of ``#define`` are outside
+of what a parser without the preprocessor can read, and a kernel in one is a kernel all the same;
+and what is asked here (signatures, launches, names) needs no more than brackets. All is linear in
+the size of the file.
 """
 
 import bisect
@@ -11,21 +12,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-import tree_sitter_cuda
-from tree_sitter import Language, Node, Parser, Query, QueryCursor
-
 from analyzers.documents.base import Document
 
-CUDA = Language(tree_sitter_cuda.language())
-_SILENT = Query(CUDA, "[(comment) (string_literal) (raw_string_literal) (char_literal)] @silent")
-_LAUNCHES = Query(CUDA, "(call_expression (kernel_call_syntax)) @launch")
-
+#: Comments, strings and characters; an open one goes on to the end of its line or of the file.
+_LITERAL = re.compile(
+    rb"(?P<comment>//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z))"
+    rb"|\bu?8?[RLU]{0,2}R\"(?P<mark>[^()\\\s]{0,16})\(.*?(?:\)(?P=mark)\"|\Z)"
+    rb"|\"(?:\\.|[^\"\\\n])*(?:\"|(?=\n)|\Z)"
+    rb"|\b\d[\w']*"  # digits may be parted by quotes
+    rb"|'(?:\\[^\n]{1,10}?|[^'\\\n])'",
+    re.DOTALL,
+)
 _VISIBLE = re.compile(rb"[^\r\n]")
 _GLOBAL = re.compile(rb"\b__global__\b")
-_CHEVRONS = re.compile(rb"(?<!<)<<<(?!<)")
+#: Some formatters part the signs, and nvcc takes them all the same.
+_CHEVRONS = re.compile(rb"(?<!<)<<[ \t]?<(?!<)")
 _RUNTIME_LAUNCH = re.compile(
-    rb"\b(?:cudaLaunch(?:Cooperative)?Kernel(?:ExC)?|cuLaunch(?:Cooperative)?Kernel(?:Ex)?)\s*\("
+    rb"\b(?:cudaLaunch(?:Cooperative)?Kernel(?:MultiDevice|ExC?)?"
+    rb"|cuLaunch(?:Cooperative)?Kernel(?:MultiDevice|Ex)?"
+    rb"|cutlass::(?:kernel_launch\s*<[^;(){}]{1,300}>|ClusterLauncher::launch))\s*\("
 )
+#: Launches whose first argument is the configuration and whose second is the kernel.
+_CONFIGURED = re.compile(rb"cudaLaunchKernelEx|cuLaunchKernelEx|ClusterLauncher")
+_TEMPLATE_ARGUMENT = re.compile(rb"kernel_launch\s*<([^;(){}]+)>\s*\(\Z")
 #: A preprocessor line with its continuations.
 _DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\\\r\n]|\\\r\n|\\.|\\\n)*", re.MULTILINE | re.DOTALL)
 _DEFINE_HEAD = re.compile(rb"[ \t]*#[ \t]*define[ \t]+\w+(?:\([^)]*\))?(?:\s|\\\r?\n)*")
@@ -38,18 +47,44 @@ _ATTRIBUTE = re.compile(
 )
 _BRACKETS = re.compile(rb"[(){}]")
 _SIGNATURE_MARK = re.compile(rb"[({;=}]")
-_LAUNCH_MARK = re.compile(rb"[({;)}]|>>>")
-_CALLEE = re.compile(rb"[A-Za-z_#][\w:#]*\s*\Z")
+_LAUNCH_MARK = re.compile(rb"[({;)}]|>[ \t]?>[ \t]?>")
+_CALLEE = re.compile(rb"[A-Za-z_#][\w:#]*(?:(?:->|\.)[\w:#]+)*[\s\\]*\Z")
 _OPENING = re.compile(_SPACE + rb"\(")
 #: More than the parentheses that stand in any signature.
 _GROUPS = 12
+#: Preprocessor conditions inside of each other that are looked at.
+_NESTED = 50
 #: Longer than any signature; keeps broken files from being searched to their end each time.
 _REACH = 10_000
+#: Longer than the template arguments of any callee.
+_CALLEE_REACH = 600
+_ANGLES = re.compile(rb"[<;{}()]|(?<!-)>")
+
+CUDA_SUFFIXES = (".cu", ".cuh")
+#: C++ by its suffix. Objective-C++ (``.mm``) is left out: its code is for a Mac.
+CPP_SUFFIXES = (
+    *(".cpp", ".cc", ".cxx", ".c++"),
+    *(".h", ".hpp", ".hh", ".hxx", ".h++", ".inl", ".ipp", ".tpp"),
+)
+_INCLUDE = re.compile(rb"[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\r\n]+)[>\"]")
+_CONDITION = re.compile(rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b", re.MULTILINE)
+_DISABLED = re.compile(rb"^[ \t]*#[ \t]*if[ \t]+(?:0|false)\b(?![ \t]*[|&=<>])", re.MULTILINE)
+_ABOUT_CUDA = re.compile(rb"CUDA|__NVCC__|NVCC|USE_GPU|WITH_GPU")
+_NEGATED = re.compile(rb"!\s*\(?\s*(?:defined\s*\(?\s*)?\w*(?:CUDA|NVCC|GPU)")
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """The signature of one ``__global__`` function that has a body."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Include:
+    """One ``#include`` line."""
 
     name: str
     start: int
@@ -66,14 +101,17 @@ class Launch:
 
 
 class CudaDocument(Document):
-    """A CUDA source or header."""
-
-    language = CUDA
+    """A CUDA or C++ source or header."""
 
     @classmethod
     def accepts(cls, path: str) -> bool:
-        """CUDA by its suffix."""
-        return path.lower().endswith((".cu", ".cuh"))
+        """CUDA and C++ by their suffixes."""
+        return path.lower().endswith((*CUDA_SUFFIXES, *CPP_SUFFIXES))
+
+    @property
+    def for_nvcc(self) -> bool:
+        """Whether the file's suffix hands it to the CUDA compiler."""
+        return self.path.lower().endswith(CUDA_SUFFIXES)
 
     @cached_property
     def _plain(self) -> bytes:
@@ -81,20 +119,97 @@ class CudaDocument(Document):
         return re.sub(rb"\A\xef\xbb\xbf", b"   ", self.text)
 
     @cached_property
-    def root(self) -> Node:
-        """The root of the syntax tree."""
-        return Parser(CUDA).parse(self._plain).root_node
-
-    @cached_property
     def code(self) -> bytes:
         """The text with comments and the contents of strings made into blanks."""
-        blank = bytearray(self._plain)
-        for node in QueryCursor(_SILENT).captures(self.root).get("silent", []):
-            start, end = node.start_byte, node.end_byte
-            if node.type != "comment":
-                start, end = start + 1, end - 1
-            blank[start:end] = _VISIBLE.sub(b" ", self.text[start:end])
-        return bytes(blank)
+        return self._without(strings=True)
+
+    @cached_property
+    def said(self) -> bytes:
+        """The text with comments made into blanks, and strings (assembly, names) left in."""
+        return self._without(strings=False)
+
+    def _without(self, strings: bool) -> bytes:
+        def blank(match: re.Match[bytes]) -> bytes:
+            text = match[0]
+            if match["comment"] is not None:
+                return _VISIBLE.sub(b" ", text)
+            if strings and text[-1:] in b"\"'" and len(text) > 1:
+                return text[:1] + _VISIBLE.sub(b" ", text[1:-1]) + text[-1:]
+            if strings and text[:1] == b'"':
+                return _VISIBLE.sub(b" ", text)
+            return text
+
+        return self._without_disabled(_LITERAL.sub(blank, self._plain))
+
+    @staticmethod
+    def _without_disabled(code: bytes) -> bytes:
+        """The text with blanks for what stands under ``#if 0``, which no compiler reads."""
+        if not _DISABLED.search(code):
+            return code
+        kept, depth, start = bytearray(code), 0, -1
+        for match in _CONDITION.finditer(code):
+            word = match[1]
+            if start < 0:
+                if _DISABLED.match(code, match.start()):
+                    start, depth = match.end(), 0
+            elif word.startswith(b"if"):
+                depth += 1
+            elif depth and word == b"endif":
+                depth -= 1
+            elif not depth:
+                kept[start : match.start()] = _VISIBLE.sub(b" ", code[start : match.start()])
+                start = -1
+        if start >= 0:
+            kept[start:] = _VISIBLE.sub(b" ", code[start:])
+        return bytes(kept)
+
+    @cached_property
+    def includes(self) -> tuple[Include, ...]:
+        """Every header that the file includes, with the line that does."""
+        found: list[Include] = []
+        for start, end in self._directives:
+            match = _INCLUDE.match(self.said, start, end)
+            if match is not None:
+                begin = start + len(match[0]) - len(match[0].lstrip())
+                found.append(Include(match[1].decode("utf-8", "replace"), begin, match.end()))
+        return tuple(found)
+
+    @cached_property
+    def _guards(self) -> tuple[list[int], list[bool]]:
+        """Where a preprocessor condition about CUDA begins to hold, or no longer does."""
+        starts, states = [0], [False]
+        stack: list[tuple[bool, bool]] = []
+        for start, end in self._directives:
+            match = _CONDITION.match(self.code, start, end)
+            if match is None:
+                continue
+            word, rest = match[1], self.code[match.end() : end]
+            about = _ABOUT_CUDA.search(rest) is not None
+            if word == b"endif":
+                if stack:
+                    stack.pop()
+            elif word == b"else":
+                if stack:
+                    stack[-1] = (not stack[-1][0] and stack[-1][1], stack[-1][1])
+            else:
+                if word == b"elif" and stack:
+                    stack.pop()
+                holds = about and word != b"ifndef" and not _NEGATED.search(rest)
+                stack.append((holds, about))
+            starts.append(start)
+            states.append(any(holds for holds, _about in stack[-_NESTED:]))
+        return starts, states
+
+    def guarded(self, offset: int) -> bool:
+        """Whether the preprocessor leaves this place out of a build without CUDA.
+
+        True under ``#ifdef WITH_CUDA``, ``#if defined(__CUDACC__)`` and the like; a file for nvcc
+        has nothing else in it and is never guarded.
+        """
+        if self.for_nvcc:
+            return False
+        starts, states = self._guards
+        return states[bisect.bisect_right(starts, offset) - 1]
 
     @cached_property
     def _directives(self) -> list[tuple[int, int]]:
@@ -156,29 +271,18 @@ class CudaDocument(Document):
         for match, limit in self._parts(_RUNTIME_LAUNCH):
             end = _balanced(self.code, match.end() - 1, limit)
             if end is not None:
-                argument = self.code[match.end() : end - 1].split(b",", 1)[0]
-                name = argument.strip().decode("ascii", "replace")
+                name = _launched(match[0], self.code[match.end() : end - 1])
                 found[match.start()] = Launch(name, match.start(), end)
         yield from (found[start] for start in sorted(found))
 
     def _chevron_launches(self) -> Iterator[Launch]:
-        parsed: dict[int, Node] = {}
-        for node in QueryCursor(_LAUNCHES).captures(self.root).get("launch", []):
-            for child in node.children:
-                if child.type == "kernel_call_syntax" and not node.has_error:
-                    parsed[child.start_byte] = node
         for match, limit in self._parts(_CHEVRONS):
-            call = parsed.get(match.start())
-            if call is not None:
-                start, end = call.start_byte, call.end_byte
-            else:
-                read = self._launch_by_hand(match.start(), match.end(), limit)
-                if read is None:
-                    continue
-                start, end = read
-            yield Launch(self.source.decode(start, match.start()).strip(), start, end)
+            span = self._launch_span(match.start(), match.end(), limit)
+            if span is not None:
+                name = self.source.decode(span[0], match.start()).rstrip(" \t\r\n\\")
+                yield Launch(name, *span)
 
-    def _launch_by_hand(self, start: int, end: int, limit: int) -> tuple[int, int] | None:
+    def _launch_span(self, start: int, end: int, limit: int) -> tuple[int, int] | None:
         code, position = self.code, end
         while (mark := _LAUNCH_MARK.search(code, position, limit)) is not None:
             if mark[0] in (b"(", b"{"):
@@ -187,7 +291,7 @@ class CudaDocument(Document):
                     return None
                 position = after
                 continue
-            opening = _OPENING.match(code, mark.end(), limit) if mark[0] == b">>>" else None
+            opening = _OPENING.match(code, mark.end(), limit) if mark[0][:1] == b">" else None
             if opening is None:
                 return None
             close = _balanced(code, opening.end() - 1, limit)
@@ -203,6 +307,16 @@ class CudaDocument(Document):
                 start = match.start() + match[0].index(line)
                 return start, start + len(line)
         return None
+
+
+def _launched(call: bytes, arguments: bytes) -> str:
+    """What a call of CUDA's or CUTLASS's launch functions starts."""
+    template = _TEMPLATE_ARGUMENT.search(call)
+    if template is not None:
+        return template[1].decode("ascii", "replace").strip()
+    parts = arguments[:_REACH].split(b",", 2)
+    wanted = parts[1] if _CONFIGURED.search(call) and len(parts) > 1 else parts[0]
+    return wanted.strip().decode("ascii", "replace")
 
 
 def _name_before(code: bytes, floor: int, position: int) -> bytes:
@@ -229,18 +343,36 @@ def _balanced(code: bytes, start: int, limit: int) -> int | None:
 
 def _callee_start(code: bytes, end: int) -> int | None:
     """Where the name begins that stands before ``end``, with its template arguments."""
-    floor = max(0, end - _REACH // 10)
-    position = floor + len(code[floor:end].rstrip())
-    if code[floor:position].endswith(b">"):
-        depth = 0
-        for offset, byte in enumerate(reversed(code[floor:position]), 1):
-            depth += 1 if byte == ord(">") else -1 if byte == ord("<") else 0
-            if depth == 0:
-                position -= offset
-                break
-            if byte in b";{}":
-                return None
-        else:
+    floor = max(0, end - _CALLEE_REACH)
+    position = floor + len(code[floor:end].rstrip(b" \t\r\n\\"))
+    if code[position - 1 : position] == b">":
+        opening = _opening_angle(code, floor, position)
+        if opening is None:
             return None
+        position = opening
     name = _CALLEE.search(code, max(floor, position - 300), position)
     return name.start() if name is not None else None
+
+
+def _opening_angle(code: bytes, floor: int, end: int) -> int | None:
+    """Where the template arguments open that the ``>`` before ``end`` closes."""
+    depth = parentheses = 0
+    for match in reversed(list(_ANGLES.finditer(code, floor, end))):
+        if match[0] in b";{}":
+            return None
+        if match[0] in b"()":
+            parentheses += 1 if match[0] == b")" else -1
+        elif parentheses == 0:  # inside of them the signs compare
+            depth += 1 if match[0] == b">" else -1
+            if depth == 0:
+                return match.start()
+    return None
+
+
+class CudaFile(CudaDocument):
+    """A file whose suffix hands it to the CUDA compiler, whatever is in it."""
+
+    @classmethod
+    def accepts(cls, path: str) -> bool:
+        """CUDA by its suffix."""
+        return path.lower().endswith(CUDA_SUFFIXES)

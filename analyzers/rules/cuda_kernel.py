@@ -25,7 +25,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.NONE,
     reads=CudaDocument,
-    triggers=(rb"__global__",),
+    triggers=(b"__global__",),
     what=N_("A function that runs on an NVIDIA GPU is defined here."),
     why=N_(
         "CUDA's kernel language, memory model and compiler have no counterpart under the same name "
@@ -72,6 +72,11 @@ RULE = Rule(
                 "__global__ void name##_kernel(int n)",
                 "C10_LAUNCH_BOUNDS_1(512)\n__global__ void pool(const int n, float* out)",
             ),
+        ),
+        Example(
+            path="template.h",
+            text="template <int N>\n__global__ void fill(float* out) { }\n",
+            finds=("template <int N>\n__global__ void fill(float* out)",),
         ),
         Example(path="declared.cuh", text="__global__ void scale(float *x, float k);\n"),
         Example(path="device.cu", text="__device__ float twice(float x) { return 2 * x; }\n"),

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from analyzers.documents.cuda import CudaDocument
+from analyzers.documents.cuda import CudaFile
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 
-def find(document: CudaDocument) -> Iterator[Match]:
+def find(document: CudaFile) -> Iterator[Match]:
     """The first line of a file in which no kernel is defined or launched."""
     if next(document.kernels(), None) is None and next(document.launches(), None) is None:
         span = document.first_code()
@@ -25,8 +25,8 @@ RULE = Rule(
     name="cuda-source-file",
     severity=Severity.BLOCKS,
     fix=Fix.NONE,
-    reads=CudaDocument,
-    triggers=(rb"\S",),
+    reads=CudaFile,
+    triggers=(b";", b"#", b"}"),
     what=N_("A CUDA source or header that holds device functions or host code, and no kernel."),
     why=N_("Its suffix hands it to nvcc, and a build that lists it stops on a Mac."),
     advice=N_(

@@ -21,7 +21,14 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.NONE,
     reads=CudaDocument,
-    triggers=(rb"<<<", rb"Launch(?:Cooperative)?Kernel"),
+    triggers=(
+        b"<<<",
+        b"<< <",
+        b"LaunchKernel",
+        b"LaunchCooperativeKernel",
+        b"cutlass::kernel_launch",
+        b"ClusterLauncher",
+    ),
     what=N_("A kernel is started on an NVIDIA GPU."),
     why=N_("The launch syntax belongs to nvcc, and what it starts has no counterpart on a Mac."),
     advice=N_(
@@ -57,6 +64,19 @@ RULE = Rule(
                   K<N><<<grid, N>>>(params)
                 """,
             finds=("K<N><<<grid, N>>>(params)",),
+        ),
+        Example(
+            path="extension.h",
+            text="""\
+                template <class K> void start(Params p) {
+                    cutlass::kernel_launch<K>(grid, block, smem, stream, p);
+                    pool << <grid, 64 >> > (p);
+                }
+                """,
+            finds=(
+                "cutlass::kernel_launch<K>(grid, block, smem, stream, p)",
+                "pool << <grid, 64 >> > (p)",
+            ),
         ),
         Example(path="shift.cu", text="int y = x << 3; std::cout << y << z;\n"),
         Example(path="text.cu", text='// scale<<<1, 2>>>(x)\nconst char *s = "k<<<1, 2>>>(x)";\n'),
