@@ -25,6 +25,7 @@ _LITERAL = re.compile(
 )
 _VISIBLE = re.compile(rb"[^\r\n]")
 _GLOBAL = re.compile(rb"\b__global__\b")
+_DEVICE = re.compile(rb"\b__(?:device|global)__\b")
 #: Some formatters part the signs, and nvcc takes them all the same.
 _CHEVRONS = re.compile(rb"(?<!<)<<[ \t]?<(?!<)")
 _RUNTIME_LAUNCH = re.compile(
@@ -62,10 +63,8 @@ _ANGLES = re.compile(rb"[<;{}()]|(?<!-)>")
 
 CUDA_SUFFIXES = (".cu", ".cuh")
 #: C++ by its suffix. Objective-C++ (``.mm``) is left out: its code is for a Mac.
-CPP_SUFFIXES = (
-    *(".cpp", ".cc", ".cxx", ".c++"),
-    *(".h", ".hpp", ".hh", ".hxx", ".h++", ".inl", ".ipp", ".tpp"),
-)
+HEADERS = (".h", ".hpp", ".hh", ".hxx", ".h++", ".inl", ".ipp", ".tpp")
+CPP_SUFFIXES = (".cpp", ".cc", ".cxx", ".c++", *HEADERS)
 _INCLUDE = re.compile(rb"[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\r\n]+)[>\"]")
 _CONDITION = re.compile(rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b", re.MULTILINE)
 _DISABLED = re.compile(rb"^[ \t]*#[ \t]*if[ \t]+(?:0|false)\b(?![ \t]*[|&=<>])", re.MULTILINE)
@@ -112,6 +111,11 @@ class CudaDocument(Document):
     def for_nvcc(self) -> bool:
         """Whether the file's suffix hands it to the CUDA compiler."""
         return self.path.lower().endswith(CUDA_SUFFIXES)
+
+    @cached_property
+    def has_device_code(self) -> bool:
+        """Whether some of the file is for the GPU: in a plain header it says so itself."""
+        return self.for_nvcc or _DEVICE.search(self.code) is not None
 
     @cached_property
     def _plain(self) -> bytes:
@@ -173,6 +177,14 @@ class CudaDocument(Document):
                 begin = start + len(match[0]) - len(match[0].lstrip())
                 found.append(Include(match[1].decode("utf-8", "replace"), begin, match.end()))
         return tuple(found)
+
+    def in_define(self, offset: int) -> bool:
+        """Whether a place is in the definition of a macro."""
+        index = bisect.bisect_right(self._directives, (offset, len(self.text))) - 1
+        if index < 0:
+            return False
+        start, end = self._directives[index]
+        return offset < end and _DEFINE_HEAD.match(self.code, start, end) is not None
 
     @cached_property
     def _guards(self) -> tuple[list[int], list[bool]]:
