@@ -198,19 +198,48 @@ def _is_older(wanted: SpecifierSet, since: str) -> bool:
 
 def index_trouble(option: Option) -> Trouble | None:
     """Whether an option of pip names an index or a page of CUDA builds."""
-    if option.name not in ("-i", "--index-url", "--extra-index-url", "-f", "--find-links"):
-        return None
-    return address_trouble(option.value)
+    if option.name in ("-i", "--index-url", "--default-index"):
+        return address_trouble(option.value)
+    if option.name in ("--extra-index-url", "--index"):
+        return beside_trouble(option.value)
+    if option.name in ("-f", "--find-links"):
+        return pages_trouble(option.value)
+    return None
 
 
 def address_trouble(url: str) -> Trouble | None:
-    """Whether an index or a page offers builds for CUDA alone."""
+    """Whether an index that stands in place of the usual one offers builds for CUDA alone."""
     if not _INDEX.search(url):
         return None
     return Trouble(
         _(
-            "{url} offers builds for CUDA alone: on a Mac take the usual index, whose wheel of "
-            "torch has MPS."
+            "{url} offers builds for CUDA alone, so that nothing is found there for a Mac: take "
+            "the usual index, whose wheel of torch has MPS."
+        ).format(url=url)
+    )
+
+
+def beside_trouble(url: str) -> Trouble | None:
+    """Whether an index beside the usual one offers builds for CUDA alone."""
+    if not _INDEX.search(url):
+        return None
+    return Trouble(
+        _(
+            "{url} offers builds for CUDA alone. It stands beside the usual index, from where a "
+            "Mac gets the wheel of torch that has MPS, unless a line pins a build for CUDA."
+        ).format(url=url),
+        Severity.COSMETIC,
+    )
+
+
+def pages_trouble(url: str) -> Trouble | None:
+    """Whether a page of wheels offers builds for CUDA alone."""
+    if not _INDEX.search(url):
+        return None
+    return Trouble(
+        _(
+            "{url} lists builds for CUDA: a Mac finds no wheel there, and what the usual index "
+            "has as source alone is compiled."
         ).format(url=url),
         Severity.DEGRADES,
     )

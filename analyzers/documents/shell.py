@@ -1,4 +1,4 @@
-"""Shell scripts, and the batch jobs that are shell scripts with directives in comments."""
+"""Shell commands, wherever they stand, and the directives of batch jobs in comments."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,9 @@ from functools import cached_property
 import tree_sitter_bash
 from tree_sitter import Language, Node, Query, QueryCursor
 
-from analyzers.documents.base import Document
+from analyzers.documents import shell_carriers
+from analyzers.documents.base import Document, Source
+from analyzers.documents.shell_carriers import Carrier
 
 BASH = Language(tree_sitter_bash.language())
 _PARTS = Query(BASH, "[(command) (variable_assignment)] @part")
@@ -19,18 +21,22 @@ _RUNNERS = (
     "srun", "sudo", "exec", "time", "nohup", "env", "command", "nice", "mpirun", "watch", "eval",
     "timeout",
 )  # fmt: skip
+_CHOICE = re.compile(rb"(?i)cuda|gpu|nvidia|nvcc|linux|uname|ostype|darwin|command -v|which ")
+#: Levels of blocks around a command that are looked at.
+_BLOCKS = 24
 #: More commands that run commands than anybody writes in one line.
 _DEEPEST = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A simple command: its name without folder, its arguments as they are written."""
+    """A simple command: its name without folder, its arguments without quotes, and their spans."""
 
     name: str
     arguments: tuple[str, ...]
     start: int
     end: int
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +60,80 @@ class Directive:
 
 
 class ShellDocument(Document):
-    """A shell script."""
+    """A shell script, or the shell's share of a file that holds commands."""
 
     language = BASH
 
     @classmethod
     def accepts(cls, path: str) -> bool:
-        """Shell and batch jobs by their suffix."""
-        return path.lower().endswith((".sh", ".bash", ".slurm", ".sbatch"))
+        """Scripts, batch jobs and whatever else carries commands, by their names."""
+        return shell_carriers.carrier_of(path) is not None
+
+    @classmethod
+    def source_from(cls, path: str, data: bytes) -> Source:
+        """The file with everything blanked that the shell does not read.
+
+        Raises:
+            ValueError: a notebook that is no JSON; the message is a sentence.
+        """
+        return shell_carriers.source_from(path, data)
+
+    @property
+    def carrier(self) -> Carrier:
+        """What kind of file holds these commands."""
+        return shell_carriers.carrier_of(self.path) or Carrier.SCRIPT
+
+    @property
+    def instructs(self) -> bool:
+        """Whether people read these commands and nothing runs them."""
+        return self.carrier is Carrier.INSTRUCTIONS
 
     @cached_property
     def _parts(self) -> list[Node]:
         nodes = QueryCursor(_PARTS).captures(self.root).get("part", [])
         return sorted(nodes, key=lambda node: (node.start_byte, -node.end_byte))
 
-    def commands(self) -> Iterator[Command]:
+    def commands(self) -> tuple[Command, ...]:
         """Every simple command; one that another command runs is named by itself."""
+        return self.once(ShellDocument._commands)
+
+    def assignments(self) -> tuple[Assignment, ...]:
+        """Every variable that is set."""
+        return self.once(ShellDocument._assignments)
+
+    def guarded(self, start: int, end: int) -> bool:
+        """Whether a command runs only after a test for the GPU, its tools or the system.
+
+        That is a branch of such a test, the test itself, or a command whose failure is caught.
+        """
+        child = self.root.descendant_for_byte_range(start, end)
+        node = child.parent if child is not None else None
+        for _level in range(_BLOCKS):
+            if node is None or child is None:
+                return False
+            if node.type == "if_statement":
+                condition = node.child_by_field_name("condition")
+                if condition is not None and (
+                    condition.start_byte <= start < condition.end_byte
+                    or _CHOICE.search(condition.text or b"")
+                ):
+                    return True
+            elif node.type == "case_item":
+                value = node.child_by_field_name("value")
+                if value is not None and _CHOICE.search(value.text or b""):
+                    return True
+            elif node.type == "list":
+                left = node.child(0)
+                operator = node.child(1)
+                if left is not None and operator is not None:
+                    caught = operator.type == "||" and left == child
+                    tested = operator.type == "&&" and left != child
+                    if caught or (tested and _CHOICE.search(left.text or b"")):
+                        return True
+            child, node = node, node.parent
+        return False
+
+    def _commands(self) -> Iterator[Command]:
         for node in self._parts:
             if node.type != "command":
                 continue
@@ -89,6 +153,7 @@ class ShellDocument(Document):
                     tuple(self.slice(word).strip("\"'") for word in arguments),
                     words[0].start_byte,
                     words[-1].end_byte,
+                    tuple((word.start_byte, word.end_byte) for word in arguments),
                 )
                 if name not in _RUNNERS:
                     break
@@ -96,8 +161,7 @@ class ShellDocument(Document):
                     arguments = arguments[1:]
                 words = arguments
 
-    def assignments(self) -> Iterator[Assignment]:
-        """Every variable that is set."""
+    def _assignments(self) -> Iterator[Assignment]:
         for node in self._parts:
             name = node.child_by_field_name("name")
             if node.type == "variable_assignment" and name is not None:

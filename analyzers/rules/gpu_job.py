@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from analyzers.documents.shell import Assignment, Command, ShellDocument
+from analyzers.documents.shell import Command, ShellDocument
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -11,63 +11,65 @@ from project.vocabulary import Fix, Severity
 _REQUESTS = {
     "SBATCH": re.compile(
         r"(?:^|\s)(?:--gres(?:=|\s+)\S*gpu|--gpus\S*(?:=|\s+)|-G\s*\d|--gpu-bind|"
-        r"--(?:cpus|mem)-per-gpu|--constraint(?:=|\s+)\S*(?:gpu|a100|h100|v100))",
+        r"--(?:cpus|mem)-per-gpu|--constraint(?:=|\s+)\S*(?:gpu|a100|h100|v100)|"
+        r"(?:--partition(?:=|\s+)|-p\s*)\S*gpu)",
         re.IGNORECASE,
     ),
-    "PBS": re.compile(r"\bn?gpus\b", re.IGNORECASE),
-    "BSUB": re.compile(r"(?:^|\s)-gpu\b|\bngpus", re.IGNORECASE),
+    "PBS": re.compile(r"\bn?gpus\b|(?:^|\s)-q\s+\S*gpu", re.IGNORECASE),
+    "BSUB": re.compile(r"(?:^|\s)-gpu\b|\bngpus|(?:^|\s)-q\s+\S*gpu", re.IGNORECASE),
 }
+_SUBMITS = {"srun": "SBATCH", "sbatch": "SBATCH", "salloc": "SBATCH", "qsub": "PBS", "bsub": "BSUB"}
 _MODULE = re.compile(r"(?:^|/)(?:cuda|cudnn|nccl|cudatoolkit|nvhpc)\b", re.IGNORECASE)
+_TOOLS = ("nvidia-smi", "nvcc", "nvidia-settings", "nvidia-modprobe", "nvidia-persistenced")
 
 
 def find(document: ShellDocument) -> Iterator[Match]:
-    """Requests to a batch system, modules, NVIDIA's tools, and CUDA's variables."""
+    """Requests to a batch system, modules, and the tools of NVIDIA's driver and toolkit."""
     matches = [*_requests(document)]
     for command in document.commands():
-        found = _command(command)
-        if found is not None:
-            matches.append(found)
-    for assignment in document.assignments():
-        found = _assignment(assignment)
+        found = _command(document, command)
         if found is not None:
             matches.append(found)
     yield from sorted(matches, key=lambda match: match.start)
 
 
 def _requests(document: ShellDocument) -> Iterator[Match]:
-    message = _(
+    for directive in document.directives():
+        if _REQUESTS[directive.system].search(directive.content):
+            yield Match(directive.start, directive.end, _request(), Severity.COSMETIC)
+
+
+def _request() -> str:
+    return _(
         "The batch system is asked for NVIDIA GPUs: this job belongs to the CUDA machine, and a "
         "Mac needs a way of its own to start the same program."
     )
-    for directive in document.directives():
-        if _REQUESTS[directive.system].search(directive.content):
-            yield Match(directive.start, directive.end, message, Severity.COSMETIC)
 
 
-def _command(command: Command) -> Match | None:
-    if command.name in ("nvidia-smi", "nvcc", "cuda-gdb", "nsys", "ncu", "nvprof"):
+def _command(document: ShellDocument, command: Command) -> Match | None:
+    if command.name in _SUBMITS:
+        # Options end where the program begins.
+        options = " ".join(command.arguments[:40])
+        if _REQUESTS[_SUBMITS[command.name]].search(options):
+            return Match(command.start, command.end, _request(), Severity.COSMETIC)
+        return None
+    if command.name in _TOOLS:
+        if document.guarded(command.start, command.end):
+            return None
         message = _("{name} does not exist on macOS: make this step optional.").format(
             name=command.name
         )
-        return Match(command.start, command.end, message)
+        severity = Severity.COSMETIC if document.instructs else None
+        return Match(command.start, command.end, message, severity)
     if command.name in ("module", "ml"):
         wanted = command.arguments
         if command.name == "module" and wanted[:1] not in (("load",), ("add",), ("switch",)):
             return None
         if any(_MODULE.search(argument) for argument in wanted):
             message = _("A cluster's module for CUDA is loaded; a Mac has neither.")
-            return Match(command.start, command.end, message)
+            severity = Severity.COSMETIC if document.instructs else None
+            return Match(command.start, command.end, message, severity)
     return None
-
-
-def _assignment(assignment: Assignment) -> Match | None:
-    if assignment.name != "CUDA_VISIBLE_DEVICES":
-        return None
-    if len(re.findall(r"\d+", assignment.value)) > 1:
-        message = _("Several CUDA devices are chosen; a Mac has one MPS device and no numbers.")
-        return Match(assignment.start, assignment.end, message)
-    message = _("CUDA_VISIBLE_DEVICES chooses among CUDA devices and means nothing on a Mac.")
-    return Match(assignment.start, assignment.end, message, Severity.COSMETIC)
 
 
 RULE = Rule(
@@ -78,13 +80,13 @@ RULE = Rule(
     reads=ShellDocument,
     triggers=(
         rb"(?i:gpu|cuda|cudnn|nccl|nvhpc|a100|h100|v100)",
-        rb"nvidia|nvcc|nvprof|\bnsys\b|\bncu\b",
+        rb"nvidia|nvcc",
         rb"#SBATCH",
     ),
     what=N_("A shell script asks for NVIDIA GPUs, or calls tools that come with them."),
     why=N_(
-        "The commands do not exist on macOS, where a script with `set -e` stops at the first one; "
-        "the variables and directives are ignored, so that the program runs without what they ask."
+        "The commands do not exist on macOS, where a script with `set -e` stops at the first one, "
+        "and no batch system there reads the directives."
     ),
     advice=N_(
         "Keep the script for the CUDA machine, and start the same program on a Mac by a script of "
@@ -101,17 +103,15 @@ RULE = Rule(
                 #SBATCH --gres=gpu:a100:4
                 module load cuda/12.1 gcc
                 nvidia-smi
-                export CUDA_VISIBLE_DEVICES=0,1
+                srun --gres=gpu:1 python train.py
                 srun nvidia-smi -L
-                CUDA_VISIBLE_DEVICES=0 python train.py
                 """,
             finds=(
                 "#SBATCH --gres=gpu:a100:4",
                 "module load cuda/12.1 gcc",
                 "nvidia-smi",
-                "CUDA_VISIBLE_DEVICES=0,1",
+                "srun --gres=gpu:1 python train.py",
                 "nvidia-smi -L",
-                "CUDA_VISIBLE_DEVICES=0",
             ),
         ),
         Example(
@@ -121,6 +121,20 @@ RULE = Rule(
                 nvcc --version
                 """,
             finds=("nvidia-smi -L", "nvcc --version"),
+        ),
+        Example(
+            path="README.md",
+            text="Check with `nvidia-smi`:\n\n```bash\n$ nvidia-smi\nFri\n```\n",
+            finds=("nvidia-smi",),
+        ),
+        Example(
+            path="maybe.sh",
+            text="""\
+                if command -v nvidia-smi; then nvidia-smi -L; fi
+                nvidia-smi || true
+                [ "$(uname)" = Linux ] && nvcc --version
+                case "$1" in cuda) nvcc a.cu;; esac
+                """,
         ),
         Example(path="a.sh", text="# nvidia-smi\n# CUDA_VISIBLE_DEVICES=0 python x.py\n"),
         Example(path="b.sh", text='echo "see nvidia-smi"\necho $CUDA_VISIBLE_DEVICES\n'),
