@@ -42,7 +42,7 @@ RULE = Rule(
     severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(b"enabled=False", b"enabled = False", b"autocast(False"),
+    triggers=(rb"autocast",),
     what=N_("A part of the program is kept out of mixed precision, on CUDA by name."),
     why=N_(
         "autocast(enabled=False) speaks to the device type that it names. It prints nothing where "
