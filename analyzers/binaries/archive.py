@@ -3,7 +3,7 @@
 import io
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from email.parser import BytesHeaderParser
 from typing import IO
 
@@ -19,6 +19,15 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 #: A device in the code of a TorchScript program.
 _DEVICE = re.compile(rb"""torch\.device\("(cuda(?::\d+)?)"\)""")
+#: The same in the JSON of an exported program.
+_EXPORTED = re.compile(
+    rb'"(?:as_)?device":\s{0,9}\{"type":\s{0,9}"cuda",\s{0,9}"index":\s{0,9}(\d{1,4}|null)'
+)
+_IS_CODE = {
+    "torchscript": re.compile(r"/code/.*\.py\Z", re.DOTALL),
+    "exported": re.compile(r"/models/[^/]*\.json\Z"),
+    "checkpoint": re.compile(r"(?!)"),
+}
 _WHEEL_METADATA = re.compile(r"[^/]+\.dist-info/METADATA\Z")
 _DEVICE_CODE = re.compile(r"\.(?:cubin|fatbin|ptx)\Z")
 
@@ -38,26 +47,40 @@ def checkpoint_facts(file: IO[bytes]) -> Iterator[Fact]:
     """Where tensors were saved from, in a checkpoint or a TorchScript or exported program."""
     with _opened(file) as archive:
         members = archive.infolist()
-        names = {member.filename for member in members}
-        if not any(name.endswith(("/data.pkl", "/archive_format")) for name in names):
-            yield "form", "other"
-            return
-        script = any(name.endswith("/constants.pkl") for name in names)
-        yield "form", "torchscript" if script else "checkpoint"
+        form = _form([member.filename for member in members])
+        yield "form", form
         code = _CODE
-        for member in members:
+        for member in members if form != "other" else ():
             name = member.filename
             if name.endswith(("/data.pkl", "/constants.pkl")):
                 yield from pickled.facts(io.BytesIO(_content(archive, member)))
-            elif script and "/code/" in name and name.endswith(".py"):
+            elif _IS_CODE[form].search(name):
                 text = _content(archive, member)
                 code -= len(text)
                 if code < 0:
                     raise TooMuch
-                for device in _DEVICE.findall(text):
-                    yield "code", f'torch.device("{device.decode()}")'
+                yield from _devices(text)
             elif _DEVICE_CODE.search(name):
                 yield "device-code", name.rpartition("/")[2]
+
+
+def _form(names: Sequence[str]) -> str:
+    """What ``torch.save``, ``torch.jit.save`` or ``torch.export.save`` wrote, by its members."""
+    for end, form in (
+        ("/constants.pkl", "torchscript"),
+        ("/archive_format", "exported"),
+        ("/data.pkl", "checkpoint"),
+    ):
+        if any(name.endswith(end) for name in names):
+            return form
+    return "other"
+
+
+def _devices(text: bytes) -> Iterator[Fact]:
+    for device in _DEVICE.findall(text):
+        yield "code", f'torch.device("{device.decode()}")'
+    for index in _EXPORTED.findall(text):
+        yield "code", "cuda" if index == b"null" else f"cuda:{index.decode()}"
 
 
 def _opened(file: IO[bytes]) -> zipfile.ZipFile:

@@ -10,6 +10,8 @@ _SHOWN = 5
 
 def cuda_evidence(document: BinaryDocument) -> list[str]:
     """NVIDIA's libraries that a program needs or is, and the code for a GPU that it holds."""
+    if document.kind not in ("elf", "macho", "pe"):
+        return []
     named = (*document.all("name"), *document.all("needs"))
     libraries = dict.fromkeys(name for name in named if is_cuda_library(name))
     return [*libraries, *document.all("device-code")[:1]]

@@ -21,5 +21,5 @@ _MAC_FRAMEWORK = re.compile(r"/CUDA\.framework/|/usr/local/cuda/", re.IGNORECASE
 
 def is_cuda_library(name: str) -> bool:
     """Whether a library that a binary names is NVIDIA's, or a part of PyTorch that needs one."""
-    base = name.replace("\\", "/").rpartition("/")[2]
+    base = name.rpartition("/")[2]
     return bool(_UNIX.match(base) or _WINDOWS.match(base) or _MAC_FRAMEWORK.search(name))

@@ -185,6 +185,8 @@ def _inside(data: bytes, left: list[int]) -> Iterator[Fact]:
 
 def _argument(file: IO[bytes], kind: Any) -> Any:
     """The argument of an opcode; of a very long string only the beginning."""
+    if kind.name == "stringnl":  # its reader warns of escapes that Python does not know
+        return file.readline().rstrip(b"\n").strip(b"'\"").decode("latin-1")
     width = _LENGTHS.get(kind.n)
     if width is None:
         return kind.reader(file)

@@ -1,4 +1,4 @@
-"""E328: a TorchScript program with a CUDA device in its code."""
+"""E328: a TorchScript or exported program with a CUDA device in its code."""
 
 from collections.abc import Iterator
 
@@ -10,25 +10,31 @@ from project.vocabulary import Fix, Severity
 
 def find(document: BinaryDocument) -> Iterator[Match]:
     """Each device that the program's code names, once."""
-    for device in document.all("code"):
+    if "exported" in document.all("form"):
+        message = _(
+            "The program was exported on {device}: torch.export.load raises without CUDA. Export "
+            "it again on the CPU, or pass it through move_to_device_pass on the CUDA machine."
+        )
+    else:
         message = _(
             "The program's own code names {device}: tracing wrote down the device of that day, "
             "and map_location changes the weights alone. Trace it again on the CPU."
         )
+    for device in document.all("code"):
         yield Match(0, 0, message.format(device=device), text=device)
 
 
 RULE = Rule(
     code="E328",
-    name="torchscript-device",
+    name="program-device",
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=BinaryDocument,
-    triggers=(rb"code torch\.device",),
-    what=N_("A TorchScript program names a CUDA device in its code."),
+    triggers=(rb"code (?:torch\.device|cuda)",),
+    what=N_("A TorchScript or exported program names a CUDA device in its code."),
     why=N_(
-        "torch.jit.trace records devices as constants. Loaded elsewhere the program still makes "
-        "tensors on CUDA, and raises where there is none."
+        "torch.jit.trace and torch.export record devices as constants. Loaded elsewhere the "
+        "program still makes tensors on CUDA, and raises where there is none."
     ),
     advice=N_(
         "Trace or script the model again on the CPU; in the model take the device of an input "
@@ -46,6 +52,11 @@ RULE = Rule(
                 code torch.device("cuda:0")
                 """,
             finds=('torch.device("cuda:0")',),
+        ),
+        Example(
+            path="exported.pt2",
+            text="kind checkpoint-zip\nform exported\ncode cuda:0\n",
+            finds=("cuda:0",),
         ),
         Example(path="traced.pt", text="kind checkpoint-zip\nform torchscript\nstorage cpu\n"),
         Example(path="traced.pt", text="kind checkpoint-zip\nform torchscript\nstorage cuda:0\n"),
