@@ -169,7 +169,7 @@ def _run_values(root: Node, text: bytes) -> Iterator[Span]:
             continue
         value = node.child_by_field_name("value")
         members = list(items(value))
-        for one in members or [value]:
+        for one in members or ([value] if value is not None else []):
             yield from _yaml_text(unwrapped(one))
 
 

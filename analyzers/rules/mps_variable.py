@@ -1,191 +1,131 @@
-"""D126: environment variables of MPS that a program sets for itself."""
+"""E313: a variable of PyTorch's MPS backend that is set for good, or to what it refuses."""
 
-import re
 from collections.abc import Iterator
 
-from tree_sitter import Node
-
-from analyzers.arguments import method_of, passed, string_of
-from analyzers.documents.python import PythonDocument, statement_of
+from analyzers.documents.shell import Assignment, ShellDocument
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
-FALLBACK = "PYTORCH_ENABLE_MPS_FALLBACK"
-HIGH = "PYTORCH_MPS_HIGH_WATERMARK_RATIO"
-LOW = b"PYTORCH_MPS_LOW_WATERMARK_RATIO"
-
-_NAME = re.compile(rb"(?:PYTORCH_ENABLE_MPS_FALLBACK|PYTORCH_MPS_HIGH_WATERMARK_RATIO)")
-_NUMBER = re.compile(r"\s*[+-]?\d+")
-#: Packages that import torch when they are imported.
-_BRING_TORCH = re.compile(
-    r"(?:torch\w*|pytorch_lightning|lightning|transformers|accelerate|diffusers|timm|ultralytics|"
-    r"fastai|peft|trl|kornia|monai|open_clip|sentence_transformers|whisper)(?:\.|\Z)"
-)
+_FALLBACK = "PYTORCH_ENABLE_MPS_FALLBACK"
+_HIGH = "PYTORCH_MPS_HIGH_WATERMARK_RATIO"
+_LOW = "PYTORCH_MPS_LOW_WATERMARK_RATIO"
+#: What PyTorch takes for the low ratio with unified memory, and the most for the high one.
+_LOW_DEFAULT, _HIGH_LIMIT = 1.4, 2.0
 
 
-def find(document: PythonDocument) -> Iterator[Match]:
-    """Places that set the fallback or the memory limit of MPS."""
-    for match, node in document.hits(_NAME):
-        setting = _setting(document, node)
-        if setting is None:
-            continue
-        place, value = setting
-        text = string_of(document, value)
-        if match[0].decode() == FALLBACK:
-            yield from _fallback(document, place, text)
-        elif text is not None:
-            yield from _limit(document, place, text)
+def find(document: ShellDocument) -> Iterator[Match]:
+    """Settings that hide fallbacks, lift the limit of memory, or stop PyTorch."""
+    assignments = document.assignments()
+    lows = [low for one in assignments if one.name == _LOW and (low := _number(one)) is not None]
+    highs = [high for one in assignments if one.name == _HIGH and (high := _number(one))]
+    for one in assignments:
+        found = None
+        if one.name == _FALLBACK:
+            found = _fallback(one.value.strip())
+        elif one.name == _HIGH:
+            found = _high(_number(one), lows)
+        elif one.name == _LOW:
+            found = _low(_number(one), highs)
+        if found is not None:
+            message, severity = found
+            if document.instructs and severity is Severity.DEGRADES:
+                severity = Severity.COSMETIC
+            yield Match(one.start, one.end, message, severity)
 
 
-def _setting(document: PythonDocument, node: Node) -> tuple[Node, Node] | None:
-    """The assignment or call that sets the variable named by ``node``, and the value."""
-    while node.type in ("string_content", "string_start", "string_end") and node.parent is not None:
-        node = node.parent
-    parent = node.parent
-    if node.type != "string" or parent is None:
+def _number(assignment: Assignment) -> float | None:
+    try:
+        return float(assignment.value.strip())
+    except ValueError:
         return None
-    if parent.type == "subscript":
-        holder = parent.parent
-        owner = parent.child_by_field_name("value")
-        if holder is None or holder.type != "assignment" or owner is None:
-            return None
-        value = holder.child_by_field_name("right")
-        is_target = holder.child_by_field_name("left") == parent
-        if is_target and value is not None and document.slice(owner).endswith("environ"):
-            return holder, value
+
+
+def _fallback(value: str) -> tuple[str, Severity] | None:
+    if not value or "$" in value:
         return None
-    call = parent.parent
-    if parent.type != "argument_list" or call is None or call.type != "call":
+    digits = value.removeprefix("+").removeprefix("-")
+    if not digits[:1].isdigit():
+        return _(
+            "PyTorch reads this variable as an integer when it is loaded, and stops at anything "
+            "else: write 1, or leave it out."
+        ), Severity.BLOCKS
+    if value != "1":
         return None
-    arguments = passed(call)
-    if method_of(document, call) in ("setdefault", "putenv") and len(arguments) == 2:
-        return (call, arguments[1]) if arguments[0] == node else None
+    return _(
+        "Operators that MPS lacks run on the CPU, with one warning for the whole process: set it "
+        "for a test, and record which operators fall back. It does not cover dtypes that MPS "
+        "refuses."
+    ), Severity.DEGRADES
+
+
+def _high(high: float | None, lows: list[float]) -> tuple[str, Severity] | None:
+    if high is None:
+        return None
+    if high == 0:
+        return _(
+            "0.0 removes the limit on memory: a program that asks for too much can take the whole "
+            "machine down. It is no cure for running out of memory."
+        ), Severity.DEGRADES
+    if high < 0 or high > _HIGH_LIMIT:
+        return _("PyTorch takes a ratio from 0 to 2 here, and stops at any other."), Severity.BLOCKS
+    if high < _LOW_DEFAULT and not any(low <= high for low in lows):
+        return _(
+            "The low watermark, 1.4 by itself, must not exceed the high one: PyTorch stops with an "
+            "invalid low watermark ratio. Lower PYTORCH_MPS_LOW_WATERMARK_RATIO too."
+        ), Severity.BLOCKS
     return None
 
 
-def _fallback(document: PythonDocument, place: Node, value: str | None) -> Iterator[Match]:
-    if value is not None and _NUMBER.match(value) is None:
-        yield Match(
-            place.start_byte,
-            place.end_byte,
-            _(
-                "PyTorch reads the value of {name} as a whole number; {value} stops the program "
-                "when torch is loaded."
-            ).format(name=FALLBACK, value=repr(value)),
-            severity=Severity.BLOCKS,
-        )
-    elif value is not None and int(_NUMBER.match(value)[0]) == 0:
-        return
-    elif _after_torch(document, place):
-        yield Match(
-            place.start_byte,
-            place.end_byte,
-            _(
-                "Too late: PyTorch reads {name} once, when it is loaded, and an import above has "
-                "loaded it. Set it in the shell, or before the first import that brings torch."
-            ).format(name=FALLBACK),
-            severity=Severity.BLOCKS,
-        )
-    else:
-        yield Match(
-            place.start_byte,
-            place.end_byte,
-            _(
-                "Set for good, this hides which operators MPS lacks: each of them copies its data "
-                "to the CPU and back, with one warning a process at most. Set it for single runs, "
-                "and record what falls back."
-            ),
-        )
-
-
-def _after_torch(document: PythonDocument, place: Node) -> bool:
-    """Whether an import that stands above, at the top of the file, has loaded torch."""
-    return any(
-        one.statement.start_byte < place.start_byte
-        and one.scope.type == "module"
-        and _BRING_TORCH.match(one.target) is not None
-        and statement_of(one.statement).parent == document.root
-        for one in document.imports
-    )
-
-
-def _limit(document: PythonDocument, place: Node, value: str) -> Iterator[Match]:
-    try:
-        ratio = float(value)
-    except ValueError:
-        return
-    if ratio == 0:
-        yield Match(
-            place.start_byte,
-            place.end_byte,
-            _(
-                "0.0 takes away the limit on memory: a program that needs too much then takes the "
-                "whole machine down instead of raising. Use a smaller batch."
-            ),
-        )
-    elif 0 < ratio < 1.4 and LOW not in document.text:
-        yield Match(
-            place.start_byte,
-            place.end_byte,
-            _(
-                "The low mark, 1.4 unless it is set, must not lie above the high one: set "
-                "PYTORCH_MPS_LOW_WATERMARK_RATIO lower as well, or the first tensor on MPS raises."
-            ),
-            severity=Severity.BLOCKS,
-        )
+def _low(low: float | None, highs: list[float]) -> tuple[str, Severity] | None:
+    if low is None or not highs or any(low <= high for high in highs):
+        return None
+    return _("The low watermark exceeds the high one: PyTorch stops."), Severity.BLOCKS
 
 
 RULE = Rule(
-    code="D126",
+    code="E313",
     name="mps-variable",
     severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
-    reads=PythonDocument,
-    triggers=(b"PYTORCH_ENABLE_MPS_FALLBACK", b"PYTORCH_MPS_HIGH_WATERMARK_RATIO"),
-    what=N_("The program sets a variable that PyTorch reads for MPS."),
+    reads=ShellDocument,
+    triggers=(rb"PYTORCH_ENABLE_MPS_FALLBACK", rb"PYTORCH_MPS_(?:HIGH|LOW)_WATERMARK_RATIO"),
+    what=N_("A variable of the MPS backend hides what falls back, or stops PyTorch."),
     why=N_(
-        "PyTorch reads these once, so that it matters when they are set and to what. The CPU "
-        "fallback is no support: it hides missing operators and costs two copies each time. It does "
-        "not help with types that MPS does not have."
+        "A fallback that is always on makes a program slow without a word, and looks like a port. "
+        "The limits of memory are read once, at the first use of MPS, and checked against each "
+        "other."
     ),
     advice=N_(
-        "Set the fallback in the shell for a run that counts what falls back, and leave the limit "
-        "on memory as it is."
+        "Leave the fallback off by default and count what falls back; lower both watermarks "
+        "together, or none."
     ),
-    source=(
-        "https://docs.pytorch.org/docs/stable/mps_environment_variables.html; "
-        "aten/src/ATen/mps/MPSFallback.mm of PyTorch, read"
-    ),
+    source="https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/mps/MPSAllocator.h",
     find=find,
     examples=(
         Example(
+            path="env.sh",
             text="""\
-                import os
-                os.environ.setdefault("PYTORCH_ENABLE_MPS_FALLBACK", "1")
-                import torch
-                os.environ["PYTORCH_ENABLE_MPS_FALLBACK"] = "1"
-                os.environ["PYTORCH_ENABLE_MPS_FALLBACK"] = "true"
-                os.environ["PYTORCH_MPS_HIGH_WATERMARK_RATIO"] = "0.0"
-                os.environ["PYTORCH_MPS_HIGH_WATERMARK_RATIO"] = "0.7"
+                export PYTORCH_ENABLE_MPS_FALLBACK=1
+                export PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.7
+                python train.py
                 """,
-            finds=(
-                'os.environ.setdefault("PYTORCH_ENABLE_MPS_FALLBACK", "1")',
-                'os.environ["PYTORCH_ENABLE_MPS_FALLBACK"] = "1"',
-                'os.environ["PYTORCH_ENABLE_MPS_FALLBACK"] = "true"',
-                'os.environ["PYTORCH_MPS_HIGH_WATERMARK_RATIO"] = "0.0"',
-                'os.environ["PYTORCH_MPS_HIGH_WATERMARK_RATIO"] = "0.7"',
-            ),
+            finds=("PYTORCH_ENABLE_MPS_FALLBACK=1", "PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.7"),
         ),
-        Example(text="""import os\nprint(os.environ.get("PYTORCH_ENABLE_MPS_FALLBACK", "0"))\n"""),
-        Example(text="""import os\nos.environ["PYTORCH_ENABLE_MPS_FALLBACK"] = "0"\n"""),
-        Example(text="""print("set PYTORCH_ENABLE_MPS_FALLBACK=1 for this model")\n"""),
         Example(
+            path=".env",
+            text="PYTORCH_ENABLE_MPS_FALLBACK=true\nPYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0\n",
+            finds=("PYTORCH_ENABLE_MPS_FALLBACK=true", "PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0"),
+        ),
+        Example(
+            path="env.sh",
             text="""\
-                import os
-                os.environ["PYTORCH_MPS_HIGH_WATERMARK_RATIO"] = "0.7"
-                os.environ["PYTORCH_MPS_LOW_WATERMARK_RATIO"] = "0.6"
+                export PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.7
+                export PYTORCH_MPS_LOW_WATERMARK_RATIO=0.6
                 """,
         ),
+        Example(path="env.sh", text="PYTORCH_ENABLE_MPS_FALLBACK=0 python a.py\n"),
+        Example(path="env.sh", text="# export PYTORCH_ENABLE_MPS_FALLBACK=1\n"),
+        Example(path="env.sh", text="export PYTORCH_MPS_HIGH_WATERMARK_RATIO=1.6\n"),
     ),
 )
