@@ -1,0 +1,108 @@
+"""E342: programs that stop when MPS is not available."""
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analyzers.arguments import call_of
+from analyzers.documents.python import PythonDocument, enclosing, nth
+from analyzers.rule import Example, Match, Rule
+from project.translation import N_, _
+from project.vocabulary import Fix, Severity
+
+_NAMES = ("torch.backends.mps.is_available", "torch.mps.is_available")
+
+
+def find(document: PythonDocument) -> Iterator[Match]:
+    """Assertions that MPS is there, and errors that are raised when it is not."""
+    for name in _NAMES:
+        for reference in document.references(name):
+            call = call_of(reference.node)
+            place = _stops(document, call) if call is not None else None
+            if place is not None:
+                yield Match(
+                    place.start_byte,
+                    place.end_byte,
+                    _(
+                        "A sandbox, a daemon or a virtual machine can hide the GPU, so that a good "
+                        "Mac stops here. Say that MPS is not available in this process, with "
+                        "is_built(), the macOS version and the machine, and not that the Mac has "
+                        "none."
+                    ),
+                )
+
+
+def _stops(document: PythonDocument, call: Node) -> Node | None:
+    """The ``assert``, or the condition of an ``if`` that raises, which the call decides alone."""
+    parent = call.parent
+    if parent is None:
+        return None
+    if parent.type == "assert_statement" and nth(parent, 0) == call:
+        return parent
+    if parent.type != "not_operator" or parent.parent is None:
+        return None
+    branch = parent.parent
+    if branch.type != "if_statement" or branch.child_by_field_name("condition") != parent:
+        return None
+    body = branch.child_by_field_name("consequence")
+    last = nth(body, body.named_child_count - 1) if body is not None else None
+    if last is None or enclosing(call, ("if_statement",)) != branch:
+        return None
+    text = document.text[last.start_byte : last.end_byte]
+    stops = last.type == "raise_statement" or text.startswith((b"sys.exit(", b"exit("))
+    return (
+        parent
+        if stops and b"built" not in document.text[branch.start_byte : branch.end_byte]
+        else None
+    )
+
+
+RULE = Rule(
+    code="E342",
+    name="mps-availability-check",
+    severity=Severity.DEGRADES,
+    fix=Fix.MANUAL,
+    reads=PythonDocument,
+    triggers=(b"is_available",),
+    what=N_("The program stops unless MPS is available."),
+    why=N_(
+        "is_available() is about this process, in this session. It is false in sandboxes that hide "
+        "the Metal device, and true on virtual machines that refuse the first tensor, so that it is "
+        "neither proof that a Mac lacks MPS nor that MPS can be used."
+    ),
+    advice=N_(
+        "Report is_built() and is_available() apart, try one small tensor, and go on with the CPU if you can."
+    ),
+    source="https://github.com/openai/codex/issues/10199; https://docs.pytorch.org/docs/stable/notes/mps.html",
+    find=find,
+    examples=(
+        Example(
+            text="""\
+                import torch
+                assert torch.backends.mps.is_available(), "This Mac has no MPS"
+                if not torch.backends.mps.is_available():
+                    raise RuntimeError("no MPS")
+                """,
+            finds=(
+                'assert torch.backends.mps.is_available(), "This Mac has no MPS"',
+                "not torch.backends.mps.is_available()",
+            ),
+        ),
+        Example(
+            text="""import torch\ndevice = "mps" if torch.backends.mps.is_available() else "cpu"\n"""
+        ),
+        Example(
+            text="""\
+                import torch
+                if not torch.backends.mps.is_available():
+                    if not torch.backends.mps.is_built():
+                        print("built without MPS")
+                    raise SystemExit("not available in this process")
+                """,
+        ),
+        Example(text="""import torch\nassert torch.cuda.is_available()\n"""),
+        Example(
+            text="""import torch\nassert torch.cuda.is_available() or torch.backends.mps.is_available()\n"""
+        ),
+    ),
+)

@@ -1,0 +1,159 @@
+"""D129: several GPUs in one program."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analyzers.arguments import call_of, keyword
+from analyzers.devices import guard_of
+from analyzers.documents.python import PythonDocument
+from analyzers.rule import Example, Match, Rule
+from project.translation import N_, _
+from project.vocabulary import Fix, Severity
+
+_ONE_PROCESS = (
+    "torch.nn.DataParallel",
+    "torch.nn.parallel.DataParallel",
+    "torch.nn.parallel.data_parallel",
+)
+_PROCESSES = (
+    "torch.nn.parallel.DistributedDataParallel",
+    "torch.nn.parallel.distributed.DistributedDataParallel",
+    "torch.distributed.fsdp.FullyShardedDataParallel",
+    "torch.distributed.fsdp.fully_shard",
+)
+#: Conditions that let a program be distributed or not.
+_OPTIONAL = re.compile(
+    r"(?i)dist|ddp|fsdp|rank|world|parallel|multi|gpus|n_?gpu|num_?gpu|device_count|local"
+)
+
+
+def find(document: PythonDocument) -> Iterator[Match]:
+    """Wrappers that spread a model over several GPUs."""
+    for name in _ONE_PROCESS:
+        for reference in document.references(name):
+            call = call_of(reference.node)
+            if call is None:
+                continue
+            if guard_of(document, call) is not None or _is_optional(document, call):
+                yield _match(
+                    call,
+                    _("Runs with several CUDA cards alone; a Mac has one GPU."),
+                    Severity.COSMETIC,
+                )
+            else:
+                yield _match(
+                    call,
+                    _(
+                        "A Mac has one GPU, and there DataParallel passes everything through to the "
+                        "model as it is: move the model to the device yourself. state_dict keys keep "
+                        'their "module." all the same.'
+                    ),
+                    Severity.DEGRADES,
+                )
+    for name in _PROCESSES:
+        for reference in document.references(name):
+            call = call_of(reference.node)
+            if call is None:
+                continue
+            if guard_of(document, call) is not None:
+                yield _match(
+                    call,
+                    _("Runs only where CUDA is available, and is skipped on a Mac."),
+                    Severity.COSMETIC,
+                )
+            elif _is_optional(document, call):
+                yield _match(
+                    call,
+                    _(
+                        "Not for a Mac: it has one GPU and no NCCL, and gloo does not take MPS "
+                        "tensors. Start the program there as one process, which leaves this out."
+                    ),
+                    Severity.DEGRADES,
+                )
+            else:
+                yield _match(
+                    call,
+                    _(
+                        "Needs a group of processes that exchange tensors: a Mac has one GPU and no "
+                        "NCCL, and gloo does not take MPS tensors. Wrap the model only when there "
+                        "is more than one process."
+                    ),
+                    Severity.BLOCKS
+                    if keyword(call, "device_ids") is not None
+                    else Severity.DEGRADES,
+                )
+
+
+def _match(call: Node, message: str, severity: Severity) -> Match:
+    fix = Fix.NONE if severity is Severity.COSMETIC else None
+    return Match(call.start_byte, call.end_byte, message, severity=severity, fix=fix)
+
+
+def _is_optional(document: PythonDocument, node: Node) -> bool:
+    """Whether the call stands under a condition that speaks of several processes or cards."""
+    child, parent = node, node.parent
+    while parent is not None and parent.type not in ("function_definition", "class_definition"):
+        test = None
+        if parent.type in ("if_statement", "elif_clause"):
+            test = parent.child_by_field_name("condition")
+        elif parent.type == "conditional_expression":
+            test = parent.named_children[1] if parent.named_child_count > 1 else None
+        if test is not None and test != child and _OPTIONAL.search(document.slice(test)):
+            return True
+        child, parent = parent, parent.parent
+    return False
+
+
+RULE = Rule(
+    code="D129",
+    name="multi-gpu",
+    severity=Severity.BLOCKS,
+    fix=Fix.MANUAL,
+    reads=PythonDocument,
+    triggers=(
+        b"DataParallel",
+        b"DistributedDataParallel",
+        b"FullyShardedDataParallel",
+        b"fully_shard",
+        b"data_parallel",
+    ),
+    what=N_("A model is spread over several GPUs."),
+    why=N_(
+        "A Mac has exactly one MPS device, PyTorch for macOS has no NCCL, and gloo moves CPU tensors "
+        "alone, so that no wrapper that exchanges gradients works on MPS."
+    ),
+    advice=N_(
+        "Keep a way through the program for one process and one device, without the wrapper."
+    ),
+    source=(
+        "torch/nn/parallel/data_parallel.py of PyTorch 2.13.0, read; "
+        "https://docs.pytorch.org/docs/stable/distributed.html#backends"
+    ),
+    find=find,
+    examples=(
+        Example(
+            text="""\
+                import torch
+                from torch.nn.parallel import DistributedDataParallel as DDP
+                model = torch.nn.DataParallel(model)
+                model = DDP(model, device_ids=[local_rank])
+                if torch.cuda.device_count() > 1:
+                    model = torch.nn.DataParallel(model)
+                if distributed:
+                    model = DDP(model)
+                """,
+            finds=(
+                "torch.nn.DataParallel(model)",
+                "DDP(model, device_ids=[local_rank])",
+                "torch.nn.DataParallel(model)",
+                "DDP(model)",
+            ),
+        ),
+        Example(text="""from torch.nn.parallel import DistributedDataParallel as DDP\n"""),
+        Example(text="""import torch\nplain = isinstance(model, torch.nn.DataParallel)\n"""),
+        Example(text="""# model = torch.nn.DataParallel(model)\n"""),
+        Example(text="""model = paddle.DataParallel(model)\n"""),
+    ),
+)
