@@ -6,7 +6,6 @@ Rules ask these questions; the answer is a sentence, or nothing when a Mac can d
 import re
 from dataclasses import dataclass
 
-from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
@@ -15,21 +14,9 @@ from packaging.version import InvalidVersion, Version
 from analyzers import libraries
 from analyzers.documents.requirements import Address, Entry, Line, Option, Unreadable
 from analyzers.libraries import Library, OnMac
+from analyzers.markers import marker_holds, wanted_on_mac
 from project.translation import _
 from project.vocabulary import Severity
-
-_MAC = {
-    "implementation_name": "cpython",
-    "os_name": "posix",
-    "platform_machine": "arm64",
-    "platform_python_implementation": "CPython",
-    "platform_release": "24.0.0",
-    "platform_system": "Darwin",
-    "platform_version": "Darwin Kernel Version 24.0.0",
-    "sys_platform": "darwin",
-    "extra": "",
-}
-_PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
 
 _BUILD = re.compile(r"(?:\+|%2B)cu\d{2,3}", re.IGNORECASE)
 _INDEX = re.compile(
@@ -62,24 +49,6 @@ class Trouble:
     severity: Severity = Severity.BLOCKS
 
 
-def wanted_on_mac(marker: Marker | None) -> bool:
-    """Whether a requirement's marker holds on a Mac, for any Python that is in use.
-
-    Each line is asked for itself: one that names macOS may well be the wrong one of two.
-    """
-    if marker is None:
-        return True
-    for python in _PYTHONS:
-        environment = dict(_MAC, python_version=python, python_full_version=f"{python}.0")
-        environment["implementation_version"] = f"{python}.0"
-        try:
-            if marker.evaluate(environment):
-                return True
-        except (ValueError, RecursionError):  # a comparison that has no meaning excludes nothing
-            return True
-    return False
-
-
 def line_trouble(line: Line) -> Trouble | None:
     """What a line of a requirements file asks for that a Mac has not."""
     if isinstance(line, Entry):
@@ -95,13 +64,7 @@ def line_trouble(line: Line) -> Trouble | None:
 
 def _marker_allows(content: str) -> bool:
     """Whether a line that is no valid requirement still has a marker that keeps it from a Mac."""
-    _head, semicolon, tail = content.partition(";")
-    if not semicolon:
-        return True
-    try:
-        return wanted_on_mac(Marker(tail.strip()))
-    except (ValueError, RecursionError):
-        return True
+    return marker_holds(content.partition(";")[2])
 
 
 def _build_trouble(content: str) -> Trouble | None:
@@ -163,7 +126,7 @@ def requirement_trouble(requirement: Requirement) -> Trouble | None:
 def library_trouble(name: str, row: Library, wanted: SpecifierSet | None = None) -> Trouble | None:
     """What the table of libraries says about one of them."""
     if row.on_mac is OnMac.WORKS:
-        if row.since and wanted is not None and _is_older(wanted, row.since):
+        if row.since and wanted is not None and is_older(wanted, row.since):
             return Trouble(
                 _(
                     "{name} is pinned below {since}, the first version that works on a Mac. "
@@ -180,7 +143,7 @@ def library_trouble(name: str, row: Library, wanted: SpecifierSet | None = None)
     return Trouble(message.format(name=name, state=_(row.state), instead=_(row.instead)), severity)
 
 
-def _is_older(wanted: SpecifierSet, since: str) -> bool:
+def is_older(wanted: SpecifierSet, since: str) -> bool:
     """Whether no version from ``since`` on can meet a specifier."""
     first = Version(since)
     candidates = {first, Version(f"{first.major + 1000}")}

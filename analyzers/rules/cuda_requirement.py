@@ -1,20 +1,32 @@
 """E301: a requirement that no Mac can meet."""
 
+import re
 from collections.abc import Iterator
 
-from analyzers.documents.requirements import RequirementsDocument
+from analyzers.documents.packages import PackagesDocument
 from analyzers.environment import line_trouble
 from analyzers.rule import Example, Match, Rule
-from project.translation import N_
+from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
+#: Groups whose name says that they are for machines with CUDA.
+_FOR_CUDA = re.compile(r"(?:.*[-_.])?(?:cuda|gpu|nvidia|cu\d+|linux|triton|tensorrt|flash)", re.I)
 
-def find(document: RequirementsDocument) -> Iterator[Match]:
+
+def find(document: PackagesDocument) -> Iterator[Match]:
     """Lines that ask for something that needs CUDA, where their marker holds on a Mac."""
     for line in document.lines:
         trouble = line_trouble(line)
-        if trouble is not None:
+        if trouble is None:
+            continue
+        extra = document.extra(line)
+        if not extra:
             yield Match(line.start, line.end, trouble.message, trouble.severity)
+        elif not _FOR_CUDA.match(extra):
+            message = _("{trouble} Only who asks for the group {extra} gets it.").format(
+                trouble=trouble.message, extra=extra
+            )
+            yield Match(line.start, line.end, message, Severity.DEGRADES)
 
 
 RULE = Rule(
@@ -22,7 +34,7 @@ RULE = Rule(
     name="cuda-requirement",
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
-    reads=RequirementsDocument,
+    reads=PackagesDocument,
     triggers=(rb"[A-Za-z]",),
     what=N_("A requirement names a package or a build that exists for CUDA alone."),
     why=N_(
@@ -71,6 +83,48 @@ RULE = Rule(
                 "jax[cuda12]",
             ),
         ),
+        Example(
+            path="pyproject.toml",
+            text="""\
+                [project]
+                dependencies = ["torch==2.1.0+cu118", "triton; sys_platform == 'linux'", "flash-attn"]
+                [project.optional-dependencies]
+                fast = ["xformers"]
+                gpu = ["flash-attn"]
+                [tool.poetry.dependencies]
+                cupy-cuda12x = "^13"
+                triton = {version = "*", markers = "sys_platform == 'linux'"}
+                """,
+            finds=("torch==2.1.0+cu118", "flash-attn", "xformers", "^13"),
+        ),
+        Example(
+            path="setup.py",
+            text="""\
+                REQUIRED = ["torch", "flash-attn"]
+                setup(
+                    install_requires=REQUIRED,
+                    extras_require={"all": ["triton"], "cuda": ["cupy-cuda12x"]},
+                )
+                """,
+            finds=("flash-attn", "triton"),
+        ),
+        Example(
+            path="setup.cfg",
+            text="[options]\ninstall_requires =\n    torch\n    flash-attn>=2\n",
+            finds=("flash-attn>=2",),
+        ),
+        Example(
+            path="Pipfile",
+            text="""\
+                [packages]
+                torch = "*"
+                nvidia-cublas-cu12 = "*"
+                triton = {version = "*", sys_platform = "== 'linux'"}
+                """,
+            finds=("*",),
+        ),
+        Example(path="pyproject.toml", text='[tool.other]\nflash-attn = "2"\nx = ["triton"]\n'),
+        Example(path="setup.py", text='print("triton")\nx = ["triton"]\n'),
         Example(
             path="requirements.txt",
             text="""\

@@ -2,19 +2,20 @@
 
 from collections.abc import Iterator
 
-from analyzers.documents.requirements import Option, RequirementsDocument
+from analyzers.documents.packages import PackagesDocument
+from analyzers.documents.requirements import Option
 from analyzers.environment import index_trouble
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_
 from project.vocabulary import Fix, Severity
 
 
-def find(document: RequirementsDocument) -> Iterator[Match]:
+def find(document: PackagesDocument) -> Iterator[Match]:
     """Options that name an index or a page of builds for CUDA."""
     for line in document.lines:
         trouble = index_trouble(line) if isinstance(line, Option) else None
         if trouble is not None:
-            yield Match(line.start, line.end, trouble.message)
+            yield Match(line.start, line.end, trouble.message, trouble.severity)
 
 
 RULE = Rule(
@@ -22,7 +23,7 @@ RULE = Rule(
     name="cuda-wheel-index",
     severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
-    reads=RequirementsDocument,
+    reads=PackagesDocument,
     triggers=(rb"(?:cu|CU)(?:da)?[-_.]?\d", rb"nvidia"),
     what=N_("Packages are taken from an index that holds builds for CUDA."),
     why=N_(
@@ -53,6 +54,33 @@ RULE = Rule(
         Example(
             path="requirements.txt",
             text="--extra-index-url https://download.pytorch.org/whl/cpu\ntorch==2.0.1+cpu\n",
+        ),
+        Example(
+            path="pyproject.toml",
+            text="""\
+                [[tool.uv.index]]
+                name = "pytorch-cu121"
+                url = "https://download.pytorch.org/whl/cu121"
+                explicit = true
+                [[tool.poetry.source]]
+                name = "torch"
+                url = "https://download.pytorch.org/whl/cu118"
+                """,
+            finds=(
+                "https://download.pytorch.org/whl/cu121",
+                "https://download.pytorch.org/whl/cu118",
+            ),
+        ),
+        Example(
+            path="pyproject.toml",
+            text="""\
+                [tool.uv.sources]
+                torch = [{ index = "gpu", marker = "sys_platform == 'linux'" }]
+                [[tool.uv.index]]
+                name = "gpu"
+                url = "https://download.pytorch.org/whl/cu121"
+                explicit = true
+                """,
         ),
         Example(path="requirements.txt", text="# -f https://download.pytorch.org/whl/cu113\n"),
         Example(path="requirements.txt", text="-f https://example.org/wheels/recu118d/\n"),

@@ -14,10 +14,10 @@ from analyzers.environment import (
     image_trouble,
     library_trouble,
     requirement_trouble,
-    wanted_on_mac,
 )
 from analyzers.examine import examine
 from analyzers.libraries import LIBRARIES, OnMac, distribution, imported
+from analyzers.markers import wanted_on_mac
 from analyzers.registry import rules
 from project.vocabulary import Severity
 
