@@ -5,12 +5,14 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analyzers.documents.python import PythonDocument, enclosing
+from analyzers.documents.python import PythonDocument, enclosing, nth
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 _MODULE = "torch.utils.cpp_extension"
+#: What a first argument may be without being the name.
+_NO_NAME = ("keyword_argument", "dictionary_splat", "list_splat", "comment")
 _SOURCE = re.compile(rb"""[\w./*{}-]+\.cuh?(?=["'])""")
 
 
@@ -32,32 +34,168 @@ def find(document: PythonDocument) -> Iterator[Match]:
 
 
 def _extensions(document: PythonDocument) -> Iterator[Match]:
+    """Where an extension is made: by the class, under another name, or through a helper."""
+    references = [one.node for one in document.references(f"{_MODULE}.CUDAExtension")]
+    helpers: set[str] = set()
+    aliases: dict[str, Node] = {}
+    for node in references:
+        call, alias = _call_of(node), _assigned(document, node)
+        if call is not None:
+            yield _extension(document, call)
+            if _literal_name(document, call) is None:
+                helpers.update(_helper(document, call))
+        elif alias is not None:
+            aliases[alias] = node
+        else:
+            yield Match(node.start_byte, node.end_byte, _("A CUDA extension needs nvcc."))
+    plain = {_assigned(document, node) for node in _plain(document)}
+    for alias, node in aliases.items():
+        optional = alias in plain and not _raises_otherwise(node)
+        yield _choice(node, optional)
+        for call in _calls(document, {alias}):
+            yield _extension(document, call, optional)
+    for call in _calls(document, helpers):
+        yield _extension(document, call)
+    if references:
+        yield from _plain_extensions(document)
+
+
+def _choice(node: Node, optional: bool) -> Match:
+    if optional:
+        message = _("The CUDA extension is one of two choices: where CUDA is missing it is C++.")
+        return Match(node.start_byte, node.end_byte, message, Severity.COSMETIC)
     message = _(
-        "A CUDA extension is built here: without nvcc the build stops, and replacing it by a "
-        "CppExtension leaves out the code that does the work."
+        "Extensions made through this name are CUDA extensions: without CUDA the build stops."
     )
-    for reference in document.references(f"{_MODULE}.CUDAExtension"):
-        node = _call_of(reference.node) or reference.node
-        yield Match(node.start_byte, node.end_byte, message)
+    return Match(node.start_byte, node.end_byte, message)
+
+
+def _extension(document: PythonDocument, call: Node, optional: bool = False) -> Match:
+    severity = Severity.DEGRADES if optional else None
+    if optional:
+        message = _(
+            "The extension {name} is built with CUDA where that is found, and else in C++ alone: "
+            "on a Mac it has what has a CPU implementation, and nothing for the GPU."
+        )
+    else:
+        message = _(
+            "The CUDA extension {name} is built here: without nvcc the build stops, and a "
+            "CppExtension in its place leaves out the code that does the work."
+        )
+    text = message.format(name=_name_of(document, call))
+    return Match(call.start_byte, call.end_byte, text, severity)
+
+
+def _assigned(document: PythonDocument, node: Node) -> str | None:
+    """The name that this class is given, as in ``extension = CUDAExtension``."""
+    parent = node.parent
+    left = parent.child_by_field_name("left") if parent is not None else None
+    if parent is None or parent.type != "assignment" or left is None or left.type != "identifier":
+        return None
+    return document.slice(left)
+
+
+def _raises_otherwise(node: Node) -> bool:
+    """Whether the ``if`` that holds a statement raises in its other branch."""
+    condition = enclosing(node, ("if_statement",))
+    if condition is None:
+        return False
+    return any(
+        statement.type == "raise_statement"
+        for clause in condition.children_by_field_name("alternative")
+        for block in clause.named_children
+        for statement in block.named_children
+    )
+
+
+def _plain(document: PythonDocument) -> Iterator[Node]:
+    for reference in document.references(f"{_MODULE}.CppExtension"):
+        yield reference.node
+
+
+def _plain_extensions(document: PythonDocument) -> Iterator[Match]:
+    message = _(
+        "The extension {name} is C++ and needs no CUDA: it has to be compiled on the Mac, where "
+        "this set-up also meets its CUDA extensions."
+    )
+    for node in _plain(document):
+        call = _call_of(node)
+        if call is not None:
+            text = message.format(name=_name_of(document, call))
+            yield Match(call.start_byte, call.end_byte, text, Severity.COSMETIC)
+
+
+def _calls(document: PythonDocument, names: set[str]) -> Iterator[Node]:
+    """The calls of these names of the file itself."""
+    if not names:
+        return
+    words = "|".join(re.escape(name) for name in sorted(names))
+    for _match, node in document.hits(re.compile(rf"(?<![\w.])(?:{words})(?=\s*\()".encode())):
+        call = _call_of(node)
+        if call is not None:
+            yield call
+
+
+def _helper(document: PythonDocument, call: Node) -> Iterator[str]:
+    """The function that makes extensions of the names that it is given."""
+    function = enclosing(call, ("function_definition", "class_definition", "lambda"))
+    name = function.child_by_field_name("name") if function is not None else None
+    if function is not None and function.type == "function_definition" and name is not None:
+        yield document.slice(name)
+
+
+def _name_node(document: PythonDocument, call: Node) -> Node | None:
+    named = _keywords(document, call).get("name")
+    arguments = call.child_by_field_name("arguments")
+    first = nth(arguments, 0) if arguments is not None else None
+    if named is None and first is not None and first.type not in _NO_NAME:
+        named = first
+    return named
+
+
+def _literal_name(document: PythonDocument, call: Node) -> str | None:
+    """The extension's name where it is a string, or a name that the file sets to one."""
+    node = _name_node(document, call)
+    if node is None:
+        return None
+    text = document.slice(node)
+    if node.type == "identifier":
+        pattern = rf"(?m)^\s*{re.escape(text)}\s*=\s*[\"']([\w.-]+)[\"']".encode()
+        set_to = re.search(pattern, document.text)
+        return set_to[1].decode() if set_to is not None else None
+    literal = node.type == "string" and all(c.type != "interpolation" for c in node.children)
+    return text.lstrip("rRuUbB").strip("\"'") if literal else None
+
+
+def _name_of(document: PythonDocument, call: Node) -> str:
+    """The extension's name, or the expression that gives it."""
+    literal = _literal_name(document, call)
+    if literal is not None:
+        return literal
+    node = _name_node(document, call)
+    return " ".join(document.slice(node).split())[:60] if node is not None else _("(unnamed)")
 
 
 def _loads(document: PythonDocument) -> Iterator[Match]:
-    certain = _("CUDA sources are compiled here when the program runs, which needs nvcc.")
+    certain = _(
+        "CUDA sources are compiled into {name} here when the program runs, which needs nvcc."
+    )
     unsure = _(
-        "An extension is compiled here when the program runs; its sources are named elsewhere: "
-        "look whether a .cu file is among them."
+        "The extension {name} is compiled here when the program runs; its sources are named "
+        "elsewhere: look whether a .cu file is among them."
     )
     for name in ("load", "load_inline"):
         for reference in document.references(f"{_MODULE}.{name}"):
             call = _call_of(reference.node)
             if call is None:
                 continue
-            keywords = _keywords(document, call)
+            keywords, label = _keywords(document, call), _name_of(document, call)
             cuda = keywords.get("cuda_sources")
             if (cuda is not None and cuda.type != "none") or _SOURCE.search(call.text or b""):
-                yield Match(call.start_byte, call.end_byte, certain)
+                yield Match(call.start_byte, call.end_byte, certain.format(name=label))
             elif name == "load" and not _is_literal(keywords.get("sources")):
-                yield Match(call.start_byte, call.end_byte, unsure, Severity.DEGRADES, Fix.MANUAL)
+                text = unsure.format(name=label)
+                yield Match(call.start_byte, call.end_byte, text, Severity.DEGRADES, Fix.MANUAL)
 
 
 def _call_of(node: Node) -> Node | None:
@@ -99,7 +237,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(rb"CUDAExtension", rb"cpp_extension", rb"\.cuh?[\"']"),
+    triggers=(b"CUDAExtension", b"cpp_extension", b'.cu"', b".cu'", b'.cuh"', b".cuh'"),
     what=N_("Python code builds or loads an extension that is written in CUDA."),
     why=N_("Without the CUDA toolkit the build fails, and the module that it makes is missing."),
     advice=N_(
@@ -144,6 +282,28 @@ RULE = Rule(
                     sources = ["src/deform_attention_cuda.cu"]
                 """,
             finds=("CUDAExtension", '"src/deform_attention_cuda.cu"'),
+        ),
+        Example(
+            path="setup.py",
+            text="""\
+                from torch.utils.cpp_extension import CppExtension, CUDAExtension
+
+                def make(name, sources):
+                    return CUDAExtension(name=f"pkg.{name}", sources=sources)
+
+                extension = CppExtension
+                if cuda:
+                    extension = CUDAExtension
+                modules = [extension("pkg._C", sources), make("nms", more)]
+                modules.append(CppExtension("pkg.host", ["host.cpp"]))
+                """,
+            finds=(
+                'CUDAExtension(name=f"pkg.{name}", sources=sources)',
+                "CUDAExtension",
+                'extension("pkg._C", sources)',
+                'make("nms", more)',
+                'CppExtension("pkg.host", ["host.cpp"])',
+            ),
         ),
         Example(
             path="setup.py",
