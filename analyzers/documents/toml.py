@@ -10,6 +10,8 @@ from tree_sitter import Language, Node, Parser
 TOML = Language(tree_sitter_toml.language())
 #: Arrays and inline tables within each other that are looked at.
 _DEEPEST = 8
+#: More values than any project writes by hand; what follows them is not read.
+_MOST = 20_000
 _KEY_PART = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'|([\w-]+)")
 
 
@@ -30,10 +32,12 @@ class Text:
 
 
 def texts(text: bytes) -> tuple[list[Text], bool]:
-    """Every value of a file, in order, and whether the file is valid."""
+    """The values of a file, in order, and whether all of it is valid and was read."""
     root = Parser(TOML).parse(text).root_node
     found: list[Text] = []
     for number, child in enumerate(root.named_children):
+        if len(found) > _MOST or number > _MOST:
+            return found, False
         if child.type == "pair":
             found.extend(_pair(child, (), 0))
         elif child.type in ("table", "table_array_element"):
