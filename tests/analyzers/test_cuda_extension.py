@@ -1,4 +1,4 @@
-"""Extensions that set-ups build: their names, through aliases and helpers, and how hard they are."""
+"""Extensions that set-ups build: named through aliases and helpers, and how hard they are."""
 
 import textwrap
 
