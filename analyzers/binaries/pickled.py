@@ -7,7 +7,7 @@ are kept, everything else is a blank.
 
 import io
 import pickletools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -15,8 +15,8 @@ from analyzers.binaries.bounded import Bounded, TooMuch
 from analyzers.binaries.document import Fact
 from analyzers.binaries.kinds import LEGACY_TORCH
 
-#: Opcodes that are followed in one file.
-MOST_OPCODES = 400_000
+#: Opcodes that are followed in one file, all its pickles together.
+MOST_OPCODES = 1_000_000
 #: Bytes that are read of one file, and of one string in it; what is longer is skipped over.
 _MOST, _LONGEST = 32_000_000, 1_000_000
 #: Pickles in one file: a checkpoint from before PyTorch 1.6 is a row of five, then raw numbers.
@@ -61,8 +61,14 @@ _LENGTHS = {
 
 def facts(file: IO[bytes]) -> Iterator[Fact]:
     """Where tensors would go, which globals are looked up, and what would be run."""
+    yield from _row(io.BufferedReader(Bounded(file, _MOST), 1 << 16), [MOST_OPCODES], nested=False)
+
+
+def facts_of_each(contents: Iterable[bytes]) -> Iterator[Fact]:
+    """The same for the pickles of an archive."""
     left = [MOST_OPCODES]
-    yield from _row(io.BufferedReader(Bounded(file, _MOST), 1 << 16), left, nested=False)
+    for content in contents:
+        yield from _row(io.BytesIO(content), left, nested=False)
 
 
 def _row(file: IO[bytes], left: list[int], *, nested: bool) -> Iterator[Fact]:

@@ -1,0 +1,78 @@
+"""A project that means harm is scanned, and nothing comes of it."""
+
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+
+from benchmarks import hostile
+
+COUNT = 300
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody's git configuration but the repository's own."""
+    for name in list(os.environ):
+        if name.startswith("GIT_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return hostile.write(tmp_path / "hostile", COUNT, seed=7)
+
+
+def test_a_scan_of_a_hostile_project_does_no_harm(root: Path) -> None:
+    outcome = hostile.examine(root)
+    assert outcome.harm() == []
+    assert outcome.files >= COUNT
+    assert outcome.findings > 100
+    assert outcome.skipped > 10
+
+
+def test_the_traps_are_armed(root: Path) -> None:
+    trace = root.parent / "trace"
+    assert list(trace.iterdir()) == []
+    hostile.git(root, "status")
+    hostile.git(root, "diff", "--ext-diff", "--textconv")
+    assert {"core.fsmonitor", "filter.x.clean"} <= {path.name for path in trace.iterdir()}
+    pickle.loads((root / "run.pkl").read_bytes())
+    assert (trace / "pickle").exists()
+    exec((root / "setup.py").read_text(encoding="utf-8").replace("from setuptools", "#"))
+    assert (trace / "opened").exists()
+
+
+def test_harm_is_seen(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each kind of harm, done on purpose, is told."""
+
+    def harmful(workspace, options, paths):
+        (path,) = paths
+        if path == "setup.py":
+            raise ValueError("as meant")
+        if path == "run.pkl":
+            pickle.loads((root / path).read_bytes())
+        if path == "conftest.py":
+            (root / path).write_bytes(b"x")
+        return iter(())
+
+    monkeypatch.setattr(hostile, "scan", harmful)
+    monkeypatch.setattr(hostile, "SECONDS", -1.0)
+    monkeypatch.setattr(hostile.findings, "as_github", lambda session: "\x1b[2J\n")
+    outcome = hostile.examine(root)
+    assert [one.splitlines()[-1] for one in outcome.crashes] == ["ValueError: as meant"]
+    assert outcome.traces == ["pickle"]
+    assert outcome.changed == ["conftest.py"]
+    assert len(outcome.slow) == outcome.files
+    assert outcome.controls == ["<lambda>: '\\x1b'"]
+
+
+def test_a_seed_makes_the_same_files_again(tmp_path: Path) -> None:
+    one, two, other = (list(hostile.mutants(seed, 80, tmp_path)) for seed in (3, 3, 4))
+    assert one == two
+    assert one != other
+    assert len({path for path, _data in one}) == 80
