@@ -1,19 +1,21 @@
 """The findings of one file, from its name and its bytes alone."""
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from analyzers import keep
 from analyzers.documents.base import Document
 from analyzers.documents.kinds import document_for
 from analyzers.documents.python import PythonDocument, enclosing
+from analyzers.registry import rules
 from analyzers.rule import Match, Rule
+from analyzers.words import Reading, readings
 from project.translation import _
-from project.vocabulary import Finding, Skipped
+from project.vocabulary import Finding, Notice, Proposal, Skipped
 
 #: Levels of the syntax tree. In the 480 files of PyTorch 2.13 that say cuda the most is 24.
 DEEPEST = 400
@@ -26,6 +28,8 @@ class FileReport:
     path: str
     findings: tuple[Finding, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
     read: bool = True
 
 
@@ -33,30 +37,42 @@ def examine(path: str, data: bytes, chosen: Sequence[Rule[Any]]) -> FileReport:
     """The findings of one file, from its name and its bytes alone."""
     findings: list[Finding] = []
     skipped: list[Skipped] = []
+    notices: list[Notice] = []
+    reads = _readings(tuple(one.code for one in chosen))
     for kind in document_for(path):
-        mine = tuple(one for one in chosen if one.reads is kind)
+        reading = reads.get(kind)
+        if reading is None:
+            continue
         try:
             source = kind.source_from(path, data)
         except ValueError as error:
             skipped.append(Skipped(path, str(error)))
             continue
-        words = tuple(sorted({word for one in mine for word in one.triggers}))
-        if not mine or not _any_of(words).search(source.text):
+        words, mine = reading.hits(source.text)
+        document = kind.around(source, words) if words else None
+        if document is None:
             continue
-        document = kind(source)
-        if _too_deep(document, _any_of(words)):
+        try:
+            if _too_deep(document, words):
+                raise RecursionError
+            found = list(findings_in(document, mine))
+        except RecursionError:
             skipped.append(Skipped(path, _("It is nested too deeply to be read.")))
             continue
         skipped.extend(Skipped(path, problem) for problem in document.problems())
-        try:
-            findings.extend(list(findings_in(document, mine)))
-        except RecursionError:
-            skipped.append(Skipped(path, _("It is nested too deeply to be read.")))
+        found, unused = keep.marked(document, found, complete=len(chosen) == len(rules()))
+        findings.extend(found)
+        notices.extend(unused)
     findings.sort(key=lambda finding: (finding.start, finding.end, finding.rule))
-    return FileReport(path, tuple(findings), tuple(skipped))
+    return FileReport(path, tuple(findings), tuple(skipped), tuple(notices))
 
 
-def _too_deep(document: Document, words: re.Pattern[bytes]) -> bool:
+@cache
+def _readings(codes: tuple[str, ...]) -> dict[type[Document], Reading]:
+    return readings([one for one in rules() if one.code in codes])
+
+
+def _too_deep(document: Document, words: Sequence[int]) -> bool:
     """Whether a word that rules ask about lies deeper in the tree than people write.
 
     Asking a node for its parent takes longer the deeper it lies, so such a file could take hours.
@@ -64,19 +80,14 @@ def _too_deep(document: Document, words: re.Pattern[bytes]) -> bool:
     if document.language is None:
         return False
     cursor = document.root.walk()
-    for match in words.finditer(document.text):
+    for offset in words:
         depth = 0
         cursor.reset(document.root)
-        while cursor.goto_first_child_for_byte(match.start()) is not None:
+        while cursor.goto_first_child_for_byte(offset) is not None:
             depth += 1
             if depth > DEEPEST:
                 return True
     return False
-
-
-@cache
-def _any_of(words: tuple[bytes, ...]) -> re.Pattern[bytes]:
-    return re.compile(b"|".join(b"(?:" + word + b")" for word in words))
 
 
 def findings_in(document: Document, mine: Sequence[Rule[Any]]) -> Iterator[Finding]:
@@ -85,7 +96,6 @@ def findings_in(document: Document, mine: Sequence[Rule[Any]]) -> Iterator[Findi
         (
             (match, one)
             for one in mine
-            if _any_of(one.triggers).search(document.text)
             for match in one.find(document)
         ),
         key=lambda pair: (pair[0].start, pair[0].end, pair[1].code),

@@ -104,7 +104,8 @@ class Finding:
     column being the one after the last character; in a notebook they count inside code cell
     number ``cell`` (from 0). ``start`` and ``end`` are byte offsets in the file itself, or for
     a notebook in the joined text of its code cells. The finding holds from PyTorch release
-    ``since`` on and before ``until``, where these are set.
+    ``since`` on and before ``until``, where these are set. ``kept`` is the reason that a comment
+    in the code gives for leaving it.
     """
 
     id: str
@@ -125,6 +126,17 @@ class Finding:
     cell: int | None = None
     since: str | None = None
     until: str | None = None
+    kept: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something to say of a line of the project that is no finding."""
+
+    path: str
+    line: int
+    text: str
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,9 +133,18 @@ class Document:
         """The bytes that offsets count in."""
         return self.source.text
 
+    @classmethod
+    def around(cls, source: Source, words: Sequence[int]) -> "Document | None":
+        """The document, if what is looked for, at these offsets, can mean anything in it."""
+        return cls(source)
+
     @cached_property
     def root(self) -> Node:
         """The root of the syntax tree."""
+        return self.parsed()
+
+    def parsed(self) -> Node:
+        """Parse the text."""
         assert self.language is not None
         return Parser(self.language).parse(self.source.text).root_node
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import tree_sitter_python
-from tree_sitter import Language, Node, Query, QueryCursor
+from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
+from analyzers.documents import regions
 from analyzers.documents.base import Document, Source
 from project.translation import _
 
@@ -59,6 +60,25 @@ class PythonDocument(Document):
 
             return notebook.source_of(path, data)
         return Source.of(path, data)
+
+    def __init__(self, source: Source, parts: Sequence[tuple[int, int]] | None = None) -> None:
+        super().__init__(source)
+        self._parts = parts
+
+    @classmethod
+    def around(cls, source: Source, words: Sequence[int]) -> "PythonDocument | None":
+        """The parts of the module around these offsets; None if all are prose."""
+        parts = regions.around(source.text, words)
+        return None if parts == [] else cls(source, parts)
+
+    def parsed(self) -> Node:
+        """Parse what was asked for, or all of the text where a part does not stand by itself."""
+        if self._parts is not None:
+            ranges = list(regions.ranges(self.text, self._parts))
+            root = Parser(PYTHON, included_ranges=ranges).parse(self.text).root_node
+            if not root.has_error:
+                return root
+        return super().parsed()
 
     def problems(self) -> Sequence[str]:
         """Where the file could not be parsed; the rest of it was read."""

@@ -1,0 +1,155 @@
+"""The parts of a Python file that are worth parsing: those around words that rules look for.
+
+Parsing takes most of a scan's time, and most functions of a project say nothing of CUDA. A module
+is a row of statements, so the functions and methods without a word can be left out; what is kept
+stays a module. All else at module and class level is kept, for its imports, constants and bases.
+"""
+
+import bisect
+import re
+from collections.abc import Iterator, Sequence
+
+from tree_sitter import Point, Range
+
+#: Comments and strings; a quote by itself means that the text cannot be told apart this way.
+_TOKEN = re.compile(
+    rb"#[^\r\n]*"
+    rb'|"""(?:[^"\\]+|\\.|"(?!""))*"""'
+    rb"|'''(?:[^'\\]+|\\.|'(?!''))*'''"
+    rb'|"(?:[^"\\\r\n]+|\\.)*"'
+    rb"|'(?:[^'\\\r\n]+|\\.)*'"
+    rb"""|["']""",
+    re.DOTALL,
+)
+_MEMBER = re.compile(rb"(?:async[ \t]+)?def\b|class\b|@")
+_METHOD = re.compile(rb"^([ \t]+)(?:@|def\b|async\b)", re.MULTILINE)
+#: A comment of ours is looked at wherever it stands.
+_OURS = b"cuda2mps:"
+#: A class shorter than this is parsed whole.
+_LARGE = 2_000
+_QUOTES = b"\"'"
+#: Ends of a line after which the next one belongs to the same statement.
+_GOES_ON = (b"(", b"[", b"{", b",", b"=", b"\\", b"+", b'"', b"'")
+
+
+def around(text: bytes, words: Sequence[int]) -> list[tuple[int, int]] | None:
+    """The parts ``start:end`` of a module to parse, or None when all of it must be.
+
+    Args:
+        text: the module.
+        words: offsets, ascending, of what is looked for.
+
+    An empty list means that every word stands in a comment or in a text on a line of its own,
+    which is what docstrings are.
+    """
+    silent: list[tuple[int, int]] = []
+    for token in _TOKEN.finditer(text):
+        start, end = token.span()
+        if end - start == 1 and text[start] in _QUOTES:
+            return None
+        if text[start] == 35 or text.find(b"\n", start, end) >= 0:
+            silent.append((start, end))
+    spans = _Spans(silent)
+    wanted = [
+        word
+        for word in words
+        if not _is_prose(text, spans.around(word)) or text.startswith(_OURS, word)
+    ]
+    if not wanted:
+        return []
+    return _joined(_kept(text, 0, len(text), b"", wanted, spans))
+
+
+def ranges(text: bytes, parts: Sequence[tuple[int, int]]) -> Iterator[Range]:
+    """Parts of a text as the parser wants them, with rows and columns."""
+    row, line, seen = 0, 0, 0
+    for part in parts:
+        points = []
+        for offset in part:
+            row += text.count(b"\n", seen, offset)
+            line = max(text.rfind(b"\n", seen, offset) + 1, line)
+            points.append(Point(row, offset - line))
+            seen = offset
+        yield Range(points[0], points[1], *part)
+
+
+class _Spans:
+    """Comments and texts of several lines, by where they begin."""
+
+    def __init__(self, spans: list[tuple[int, int]]) -> None:
+        self._spans = spans
+        self._starts = [start for start, _end in spans]
+
+    def around(self, offset: int) -> tuple[int, int] | None:
+        """The span that holds an offset and does not begin at it."""
+        index = bisect.bisect_left(self._starts, offset) - 1
+        return self._spans[index] if index >= 0 and offset < self._spans[index][1] else None
+
+
+def _is_prose(text: bytes, span: tuple[int, int] | None) -> bool:
+    if span is None:
+        return False
+    start = span[0]
+    if text[start] == 35:
+        return True
+    # The text opens its line, and the line before ended a statement or opened a block.
+    line = max(text.rfind(b"\n", 0, start), text.rfind(b"\r", max(start - 400, 0), start)) + 1
+    if text[line:start].strip(b" \t"):
+        return False
+    return not text[max(line - 400, 0) : line].rstrip().endswith(_GOES_ON)
+
+
+def _kept(
+    text: bytes, start: int, end: int, indent: bytes, words: Sequence[int], spans: _Spans
+) -> Iterator[tuple[int, int]]:
+    """The statements of a block to keep; ``indent`` is what each of its lines begins with."""
+    # A search for a line end is much faster than one for the beginning of a line.
+    opening = re.compile(
+        rb"\n" + indent + rb"(?=[A-Za-z_@\"'(\[{~+-])(?!(?:else|elif|except|finally|case)\b)"
+    )
+    begins = [
+        match.start() + 1
+        for match in opening.finditer(text, start, end)
+        if spans.around(match.end()) is None
+    ]
+    bounds = [start, *begins, end]
+    decorated: int | None = None
+    for first, last in zip(bounds, bounds[1:], strict=False):
+        head = first + len(indent) if text.startswith(indent, first) else first
+        if text.startswith(b"@", head):
+            decorated = first if decorated is None else decorated
+            if last != end:
+                continue
+        begin, decorated = (first if decorated is None else decorated), None
+        member = _MEMBER.match(text, head)
+        if member is None:
+            yield begin, last
+            continue
+        here = words[bisect.bisect_left(words, begin) : bisect.bisect_left(words, last)]
+        if member.group() == b"class" and here and last - begin > _LARGE:
+            yield from _class(text, begin, head, last, here, spans)
+        elif here or text.startswith(b"def __init__", head):
+            yield begin, last
+
+
+def _class(
+    text: bytes, begin: int, head: int, end: int, words: Sequence[int], spans: _Spans
+) -> Iterator[tuple[int, int]]:
+    """The head of a class, its statements, and its methods that have a word."""
+    for match in _METHOD.finditer(text, head, end):
+        start = match.start()
+        if spans.around(start + len(match.group(1))) is None:
+            yield begin, start
+            yield from _kept(text, start, end, match.group(1), words, spans)
+            return
+    yield begin, end
+
+
+def _joined(parts: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
+    joined: list[tuple[int, int]] = []
+    for start, end in parts:
+        if joined and joined[-1][1] == start:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
