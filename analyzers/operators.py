@@ -119,7 +119,6 @@ METHODS: dict[str, Operator] = {
     "matrix_exp": Operator("2.14"),
     "ormqr": Operator(),
     "geqrf": Operator("2.14"),
-    "record_stream": Operator(),
 }
 
 #: ``mode=`` of an interpolation, with and without antialiasing.

@@ -22,7 +22,7 @@ from analyzers.documents.python import (
 )
 
 _DEVICE_NAME = re.compile(
-    r"(?i)(?:\A|_)(?:dev(?:ice)?s?|gpu|cuda|mps)(?:_?(?:id|idx|index|str))?\Z"
+    r"(?i)(?!.*cpu)(?:.*_)?(?:dev(?:ice)?s?|gpu|cuda|mps)(?:_?(?:id|idx|index|str))?\Z"
 )
 _MPS_TEST = re.compile(
     rb"""[=!]=\s*["']mps|["']mps["']\s*(?:[=!]=|in\b|not\s+in\b)|\bis_mps|\bon_mps|"""
@@ -57,6 +57,33 @@ def settled(document: PythonDocument, node: Node) -> bool:
     )
 
 
+def under_condition(document: PythonDocument, node: Node, word: re.Pattern[bytes]) -> bool:
+    """Whether ``node`` runs on a condition, in its function, that says ``word``."""
+    child, parent = node, node.parent
+    while parent is not None and parent.type not in ("function_definition", "class_definition"):
+        test = None
+        if parent.type in ("if_statement", "elif_clause"):
+            test = parent.child_by_field_name("condition")
+        elif parent.type == "conditional_expression":
+            test = nth(parent, 1)
+        if test is not None and test != child and word.search(test.text or b"") is not None:
+            return True
+        child, parent = parent, parent.parent
+    return False
+
+
+def may_fail(node: Node) -> bool:
+    """Whether ``node`` stands in a ``try`` whose ``except`` goes on without it."""
+    block = enclosing(node, ("try_statement", "function_definition", "module"))
+    while block is not None and block.type == "try_statement":
+        body = block.child_by_field_name("body")
+        inside = body is not None and body.start_byte <= node.start_byte < body.end_byte
+        if inside and any(child.type == "except_clause" for child in block.named_children):
+            return True
+        block = enclosing(block, ("try_statement", "function_definition", "module"))
+    return False
+
+
 def is_device(document: PythonDocument, node: Node | None) -> bool:
     """Whether an argument is a device other than the CPU, as far as its spelling says."""
     if node is None:
@@ -74,8 +101,8 @@ def is_device(document: PythonDocument, node: Node | None) -> bool:
         return any(is_device(document, nth(node, place)) for place in (0, 2))
     if node.type == "attribute":
         name = node.child_by_field_name("attribute")
-        return name is not None and _DEVICE_NAME.search(document.slice(name)) is not None
-    return node.type == "identifier" and _DEVICE_NAME.search(document.slice(node)) is not None
+        return name is not None and _DEVICE_NAME.match(document.slice(name)) is not None
+    return node.type == "identifier" and _DEVICE_NAME.match(document.slice(node)) is not None
 
 
 def is_cpu(document: PythonDocument, node: Node | None) -> bool:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analyzers.documents.python import PythonDocument
-from analyzers.reach import settled
+from analyzers.reach import may_fail, settled, under_condition
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 _NAME = re.compile(rb"""["']flash_attention_[234]["']""")
-_FLAG = re.compile(rb"\buse_flash_attention_2(?=\s*=\s*True\b)|\buse_flash_attn(?=\s*=\s*True\b)")
+_FLAG = re.compile(rb"\buse_flash_attention_2(?=\s*=\s*True\b)")
+_OPTION = re.compile(rb"(?i)flash|attn|attention")
 _HOLDERS = (
     "keyword_argument",
     "assignment",
@@ -28,7 +29,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
         "flash-attn has no build for macOS: loading the model raises an ImportError. Ask for it where "
         'CUDA is available, and for "sdpa" elsewhere, or "eager" where the model has no sdpa.'
     )
-    for _match, node in document.hits(_NAME):
+    for _found, node in document.hits(_NAME):
         while node.type in ("string_start", "string_content", "string_end") and node.parent:
             node = node.parent
         holder = node.parent
@@ -36,16 +37,28 @@ def find(document: PythonDocument) -> Iterator[Match]:
             continue
         if holder.type == "pair" and holder.child_by_field_name("key") == node:
             continue
-        if _is_about_attention(document, holder, node) and not settled(document, holder):
-            yield Match(holder.start_byte, holder.end_byte, message)
-    for _match, node in document.hits(_FLAG):
+        if _is_about_attention(document, holder, node) and not _is_safe(document, holder):
+            yield _match(document, holder, message)
+    for _found, node in document.hits(_FLAG):
         holder = node.parent
         if (
             holder is not None
             and holder.type == "keyword_argument"
-            and not settled(document, holder)
+            and not _is_safe(document, holder)
         ):
-            yield Match(holder.start_byte, holder.end_byte, message)
+            yield _match(document, holder, message)
+
+
+def _is_safe(document: PythonDocument, place: Node) -> bool:
+    return settled(document, place) or may_fail(place)
+
+
+def _match(document: PythonDocument, place: Node, message: str) -> Match:
+    """The setting, milder where the program has an option for it."""
+    asked = under_condition(document, place, _OPTION)
+    return Match(
+        place.start_byte, place.end_byte, message, severity=Severity.DEGRADES if asked else None
+    )
 
 
 def _is_about_attention(document: PythonDocument, holder: Node, value: Node) -> bool:
@@ -60,7 +73,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(b"flash_attention_", b"use_flash_attn"),
+    triggers=(b"flash_attention_",),
     what=N_("A model is loaded with flash-attention by name."),
     why=N_("The package is compiled with nvcc and has no wheel for macOS in any release."),
     advice=N_(
@@ -92,7 +105,16 @@ RULE = Rule(
                 """,
         ),
         Example(text="""if config._attn_implementation == "flash_attention_2":\n    pass\n"""),
+        Example(
+            text="""\
+                try:
+                    import flash_attn
+                    options["attn_implementation"] = "flash_attention_2"
+                except ImportError:
+                    options["attn_implementation"] = "sdpa"
+                """,
+        ),
         Example(text="""KINDS = {"flash_attention_2": FlashAttention}\n"""),
-        Example(text="""a = load("org/m", use_flash_attn=False)\n"""),
+        Example(text="""a = load("org/m", use_flash_attn=True)\n"""),
     ),
 )

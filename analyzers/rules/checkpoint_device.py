@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analyzers.arguments import argument, call_of, keyword, passed, string_of
 from analyzers.devices import calls_of, device_strings
-from analyzers.documents.python import PythonDocument, statement_of
+from analyzers.documents.python import PythonDocument, nth, statement_of
 from analyzers.reach import moves, settled
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
@@ -17,6 +17,8 @@ from project.vocabulary import Fix, Severity
 _CHECKPOINT = re.compile(
     rb"(?i)ckpt|checkpoint|weight|state_?dict|pretrain|resume|\.pth\b|model_?(?:path|file|name)|snapshot"
 )
+
+_IN_MEMORY = re.compile(rb"(?i)BytesIO|buf|bytes|stream")
 
 
 def find(document: PythonDocument) -> Iterator[Match]:
@@ -65,9 +67,7 @@ def _unmapped(document: PythonDocument) -> Iterator[Match]:
             continue
         if not (moves(document) or device_strings(document)) or settled(document, call):
             continue
-        statement = statement_of(call)
-        text = document.text[statement.start_byte : min(statement.end_byte, call.end_byte + 200)]
-        if _CHECKPOINT.search(text):
+        if _is_model(document, call):
             yield Match(
                 call.start_byte,
                 call.end_byte,
@@ -77,6 +77,17 @@ def _unmapped(document: PythonDocument) -> Iterator[Match]:
                 ),
                 severity=Severity.DEGRADES,
             )
+
+
+def _is_model(document: PythonDocument, call: Node) -> bool:
+    """Whether the file that is loaded holds a model, by its name and by what is done with it."""
+    file = document.text[call.start_byte : call.end_byte]
+    if _IN_MEMORY.search(file):
+        return False
+    inner = nth(statement_of(call), 0)
+    start = inner.start_byte if inner is not None else call.start_byte
+    before = document.text[max(start, call.start_byte - 200) : call.start_byte]
+    return _CHECKPOINT.search(file + b" " + before) is not None
 
 
 def _has_splat(call: Node) -> bool:

@@ -29,9 +29,9 @@ def find(document: PythonDocument) -> Iterator[Match]:
                     place.start_byte,
                     place.end_byte,
                     _(
-                        "A size is worked out from the memory of a CUDA card. A Mac has one memory "
+                        "Calculates with the memory of a CUDA card. A Mac has one memory "
                         "for everything: torch.mps.recommended_max_memory() is an upper bound, not "
-                        "what is free. Give the size another way to be set."
+                        "what is free. Give another way to set what depends on it."
                     ),
                 )
 

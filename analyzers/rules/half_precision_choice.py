@@ -28,9 +28,20 @@ def find(document: PythonDocument) -> Iterator[Match]:
                 call.end_byte,
                 _(
                     "Half precision is chosen whatever the device is. On the CPU, which this "
-                    "program falls back to, it is slow, and before PyTorch 2.3 operators are missing "
-                    "for it. Choose the type together with the device."
+                    "program falls back to, PyTorch before 2.3 has not all operators for it and "
+                    "raises. Choose the type together with the device."
                 ),
+                severity=Severity.BLOCKS,
+                until="2.3",
+            )
+            yield Match(
+                call.start_byte,
+                call.end_byte,
+                _(
+                    "Half precision is chosen whatever the device is. On the CPU, which this "
+                    "program falls back to, it is slow. Choose the type together with the device."
+                ),
+                since="2.3",
             )
 
 
@@ -88,7 +99,12 @@ RULE = Rule(
                     net = net.half()
                 out = net(sound.to(device).half())
                 """,
-            finds=("net.half()", "sound.to(device).half()"),
+            finds=(
+                "net.half()",
+                "net.half()",
+                "sound.to(device).half()",
+                "sound.to(device).half()",
+            ),
         ),
         Example(
             text="""\

@@ -20,7 +20,9 @@ from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
-_HALF = re.compile(rb"float16|bfloat16|\.half\(\)|autocast|\bfp16\b|\bbf16\b")
+_HALF = re.compile(
+    rb"""\btorch\.(?:b?float16|half)\b|\.half\(\)|\bautocast\(|["'](?:b?float16|fp16|bf16)["']"""
+)
 _ON_MPS = re.compile(rb"""\bdevice\s*=\s*["']mps["']|\.to\(\s*["']mps["']""")
 _ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
 

@@ -1,15 +1,19 @@
 """E342: programs that stop when MPS is not available."""
 
+import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
 from analyzers.arguments import call_of
-from analyzers.documents.python import PythonDocument, enclosing, nth
+from analyzers.documents.python import PythonDocument, nth
+from analyzers.reach import under_condition
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
+#: A condition of a program that was asked for MPS.
+_ASKED = re.compile(rb"mps")
 _NAMES = ("torch.backends.mps.is_available", "torch.mps.is_available")
 
 
@@ -46,7 +50,7 @@ def _stops(document: PythonDocument, call: Node) -> Node | None:
         return None
     body = branch.child_by_field_name("consequence")
     last = nth(body, body.named_child_count - 1) if body is not None else None
-    if last is None or enclosing(call, ("if_statement",)) != branch:
+    if last is None or under_condition(document, branch, _ASKED):
         return None
     text = document.text[last.start_byte : last.end_byte]
     stops = last.type == "raise_statement" or text.startswith((b"sys.exit(", b"exit("))
@@ -60,7 +64,7 @@ def _stops(document: PythonDocument, call: Node) -> Node | None:
 RULE = Rule(
     code="E342",
     name="mps-availability-check",
-    severity=Severity.DEGRADES,
+    severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
     triggers=(b"is_available",),
@@ -101,6 +105,14 @@ RULE = Rule(
                 """,
         ),
         Example(text="""import torch\nassert torch.cuda.is_available()\n"""),
+        Example(
+            text="""\
+                import torch
+                if name == "mps":
+                    if not torch.backends.mps.is_available():
+                        raise ValueError("mps was asked for and is not available")
+                """,
+        ),
         Example(
             text="""import torch\nassert torch.cuda.is_available() or torch.backends.mps.is_available()\n"""
         ),

@@ -8,6 +8,7 @@ from tree_sitter import Node
 from analyzers.arguments import call_of, keyword
 from analyzers.devices import guard_of
 from analyzers.documents.python import PythonDocument
+from analyzers.reach import under_condition
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -25,7 +26,7 @@ _PROCESSES = (
 )
 #: Conditions that let a program be distributed or not.
 _OPTIONAL = re.compile(
-    r"(?i)dist|ddp|fsdp|rank|world|parallel|multi|gpus|n_?gpu|num_?gpu|device_count|local"
+    rb"(?i)dist|ddp|fsdp|rank|world|parallel|multi|gpus|n_?gpu|num_?gpu|device_count|local"
 )
 
 
@@ -36,7 +37,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
             call = call_of(reference.node)
             if call is None:
                 continue
-            if guard_of(document, call) is not None or _is_optional(document, call):
+            if guard_of(document, call) is not None or under_condition(document, call, _OPTIONAL):
                 yield _match(
                     call,
                     _("Runs with several CUDA cards alone; a Mac has one GPU."),
@@ -63,7 +64,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
                     _("Runs only where CUDA is available, and is skipped on a Mac."),
                     Severity.COSMETIC,
                 )
-            elif _is_optional(document, call):
+            elif under_condition(document, call, _OPTIONAL):
                 yield _match(
                     call,
                     _(
@@ -80,30 +81,19 @@ def find(document: PythonDocument) -> Iterator[Match]:
                         "NCCL, and gloo does not take MPS tensors. Wrap the model only when there "
                         "is more than one process."
                     ),
-                    Severity.BLOCKS
-                    if keyword(call, "device_ids") is not None
-                    else Severity.DEGRADES,
+                    Severity.BLOCKS if _has_list(call) else Severity.DEGRADES,
                 )
+
+
+def _has_list(call: Node) -> bool:
+    """Whether the call names the card of this process, as it is done for CUDA alone."""
+    devices = keyword(call, "device_ids")
+    return devices is not None and devices.type == "list"
 
 
 def _match(call: Node, message: str, severity: Severity) -> Match:
     fix = Fix.NONE if severity is Severity.COSMETIC else None
     return Match(call.start_byte, call.end_byte, message, severity=severity, fix=fix)
-
-
-def _is_optional(document: PythonDocument, node: Node) -> bool:
-    """Whether the call stands under a condition that speaks of several processes or cards."""
-    child, parent = node, node.parent
-    while parent is not None and parent.type not in ("function_definition", "class_definition"):
-        test = None
-        if parent.type in ("if_statement", "elif_clause"):
-            test = parent.child_by_field_name("condition")
-        elif parent.type == "conditional_expression":
-            test = parent.named_children[1] if parent.named_child_count > 1 else None
-        if test is not None and test != child and _OPTIONAL.search(document.slice(test)):
-            return True
-        child, parent = parent, parent.parent
-    return False
 
 
 RULE = Rule(

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analyzers.documents.python import PythonDocument, enclosing
-from analyzers.reach import settled
+from analyzers.documents.python import PythonDocument
+from analyzers.reach import may_fail, settled
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -82,12 +82,8 @@ def _starting(document: PythonDocument, node: Node) -> Node | None:
 
 def _is_handled(document: PythonDocument, call: Node, tool: str) -> bool:
     """Whether the call stands in a ``try`` that lets it fail, or where the tool was looked for."""
-    block = enclosing(call, ("try_statement", "function_definition", "module"))
-    if block is not None and block.type == "try_statement":
-        body = block.child_by_field_name("body")
-        handlers = any(child.type == "except_clause" for child in block.named_children)
-        if handlers and body is not None and body.start_byte <= call.start_byte < body.end_byte:
-            return True
+    if may_fail(call):
+        return True
     looked_for = re.compile(rb"""which\(\s*["']""" + re.escape(tool.encode()) + rb"""["']""")
     return document.says(looked_for)
 

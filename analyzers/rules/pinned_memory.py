@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analyzers.arguments import is_true, keyword, method_of, passed
 from analyzers.devices import calls_of
 from analyzers.documents.python import PythonDocument, enclosing
-from analyzers.reach import settled
+from analyzers.reach import settled, under_condition
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -19,6 +19,8 @@ _FACTORIES = (
 )
 _NAMES = frozenset(f"torch.{name}" for name in _FACTORIES)
 _KEYWORD = re.compile(rb"\bpin_memory(?=\s*=)")
+#: A flag of the program's own for pinning, which knows why it is set.
+_FLAG = re.compile(rb"(?i)pin|cuda")
 _METHODS = ("new_empty", "new_zeros", "new_ones", "new_full", "new_tensor")
 
 
@@ -28,6 +30,8 @@ def find(document: PythonDocument) -> Iterator[Match]:
         if any(child.type != "keyword_argument" for child in passed(call)):
             continue
         if settled(document, call) or _in_own_method(document, call):
+            continue
+        if under_condition(document, call, _FLAG):
             continue
         yield Match(
             call.start_byte,
@@ -132,6 +136,7 @@ RULE = Rule(
         ),
         Example(text="""loader = DataLoader(data, pin_memory=torch.cuda.is_available())\n"""),
         Example(text="""loader = DataLoader(data, pin_memory=False)\n"""),
+        Example(text="""if self.pin_memory:\n    rows = [row.pin_memory() for row in rows]\n"""),
         Example(
             text="""\
                 class Batch:

@@ -1,8 +1,11 @@
 """D139: loader workers that do not start on macOS as they do on Linux."""
 
+import re
 from collections.abc import Iterator
 
-from analyzers.arguments import call_of, keyword, number_of, string_of
+from tree_sitter import Node
+
+from analyzers.arguments import argument, call_of, keyword, number_of, string_of
 from analyzers.documents.python import PythonDocument
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
@@ -31,8 +34,9 @@ def find(document: PythonDocument) -> Iterator[Match]:
                     ),
                     severity=Severity.DEGRADES,
                 )
-            elif context is None and any(
-                one is not None and one.type == "lambda" for one in functions
+            elif context is None and (
+                any(one is not None and one.type == "lambda" for one in functions)
+                or _has_lambda(document, argument(call, "dataset", 0))
             ):
                 yield Match(
                     call.start_byte,
@@ -43,6 +47,14 @@ def find(document: PythonDocument) -> Iterator[Match]:
                         "in a module."
                     ),
                 )
+
+
+def _has_lambda(document: PythonDocument, dataset: Node | None) -> bool:
+    """Whether the file gives the dataset itself a lambda to carry."""
+    if dataset is None or dataset.type != "identifier":
+        return False
+    name = re.escape(document.text[dataset.start_byte : dataset.end_byte])
+    return document.says(re.compile(rb"(?<![\w.])" + name + rb"\.\w+[ \t]*=[ \t]*lambda\b"))
 
 
 RULE = Rule(
@@ -67,10 +79,13 @@ RULE = Rule(
                 from torch.utils.data import DataLoader
                 a = DataLoader(data, num_workers=4, collate_fn=lambda rows: rows)
                 b = DataLoader(data, num_workers=2, multiprocessing_context="fork")
+                rows.label = lambda row: row[1]
+                c = DataLoader(rows, num_workers=2)
                 """,
             finds=(
                 "DataLoader(data, num_workers=4, collate_fn=lambda rows: rows)",
                 'DataLoader(data, num_workers=2, multiprocessing_context="fork")',
+                "DataLoader(rows, num_workers=2)",
             ),
         ),
         Example(
