@@ -1,7 +1,46 @@
 """Sentences that several rules share."""
 
+from tree_sitter import Node
+
 from analyzers.devices import DeviceString
+from analyzers.documents.python import PythonDocument, nth, statement_of
+from analyzers.guards import Standing, standing
+from analyzers.rule import Match
 from project.translation import _
+from project.vocabulary import Fix, Severity
+
+
+def device_match(
+    document: PythonDocument, string: DeviceString, start: int, end: int, at: Node
+) -> Match:
+    """A finding that names a device string, graded by what decides whether ``at`` runs."""
+    found = standing(document, at)
+    if found is Standing.HANDLED:
+        return Match(start, end, handled_message(), severity=Severity.COSMETIC, fix=Fix.NONE)
+    if found is Standing.GUARDED and _is_kept(at):
+        message = _("Only where CUDA is available: a Mac keeps the value from elsewhere.")
+        return Match(start, end, message, severity=Severity.DEGRADES, fix=Fix.MANUAL)
+    guarded = found is Standing.GUARDED
+    return Match(
+        start,
+        end,
+        device_message(string, guarded),
+        severity=Severity.COSMETIC if guarded else None,
+        fix=Fix.NONE if guarded else Fix.MANUAL if string.index not in (None, 0) else None,
+    )
+
+
+def _is_kept(node: Node) -> bool:
+    """Whether a value is assigned or returned as it is, under a test that a Mac fails."""
+    statement = statement_of(node)
+    inner = nth(statement, 0)
+    value = inner.child_by_field_name("right") if inner is not None else None
+    return value == node or (statement.type == "return_statement" and inner == node)
+
+
+def handled_message() -> str:
+    """What to say of a step of a choice that has one for MPS."""
+    return _("MPS has a branch of its own here: nothing to do.")
 
 
 def device_message(string: DeviceString, guarded: bool) -> str:

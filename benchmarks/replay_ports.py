@@ -168,6 +168,7 @@ class Replay:
     files: int = 0
     findings: int = 0
     stray: list[str] = field(default_factory=list)
+    lacking: list[str] = field(default_factory=list)
 
     @property
     def covered(self) -> int:
@@ -199,7 +200,7 @@ def replay(clones: Path, port: dict[str, Any]) -> Replay:
     try:
         for one in (parent, commit):
             git.run("cat-file", "-e", one + "^{commit}")
-        changed = _changed(git, parent, commit)
+        changed = _changed(git, parent, commit, result.lacking)
     except UserError:
         result.absent = "commit is not in the clone"
         return result
@@ -208,7 +209,7 @@ def replay(clones: Path, port: dict[str, Any]) -> Replay:
     return result
 
 
-def _changed(git: Git, parent: str, commit: str) -> dict[str, set[int]]:
+def _changed(git: Git, parent: str, commit: str, lacking: list[str]) -> dict[str, set[int]]:
     """The lines of the parent that a commit removed or changed, by file."""
     names = git.run("diff-tree", "-r", "-z", "--no-renames", "--name-only", parent, commit)
     found: dict[str, set[int]] = {}
@@ -217,7 +218,12 @@ def _changed(git: Git, parent: str, commit: str) -> dict[str, set[int]]:
         if not name.endswith((".py", ".ipynb")):
             continue
         options = ("-p", "-U0", "--no-renames", "--no-color", "--text", parent, commit)
-        patch = git.run("diff-tree", *options, "--", f":(literal){name}")
+        try:
+            patch = git.run("diff-tree", *options, "--", f":(literal){name}")
+        except UserError:
+            # A clone can lack its largest files, notebooks with pictures among them.
+            lacking.append(name)
+            continue
         for hunk in _HUNK.finditer(patch):
             start, count = int(hunk[1]), int(hunk[2] or 1)
             found.setdefault(name, set()).update(range(start, start + count))
@@ -333,6 +339,8 @@ def main() -> int:
         results.append(result)
         share = result.absent or f"{result.covered}/{result.lines}"
         print(f"{result.repo} {result.commit[:8]}: {share}", flush=True)
+        for name in result.lacking:
+            print(f"  not in the clone: {name}")
         for line in result.missed:
             print(f"  missed {line}")
         for line in result.stray:

@@ -6,15 +6,10 @@ from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
-from analyzers.devices import (
-    AVAILABLE,
-    choices,
-    device_strings,
-    is_negated,
-    mentions_mps,
-    names_device,
-)
+from analyzers.choices import choices
+from analyzers.devices import device_strings, names_device
 from analyzers.documents.python import PythonDocument, enclosing, nth, statement_of, unparenthesised
+from analyzers.guards import AVAILABLE, is_negated, mentions_mps
 from rewriters.bindings import bindings, is_shadowed
 from rewriters.wording import HELPER
 

@@ -2,8 +2,12 @@
 
 from collections.abc import Iterator
 
+from tree_sitter import Node
+
 from analyzers.devices import Role, device_strings
-from analyzers.documents.python import PythonDocument
+from analyzers.documents.python import PythonDocument, under
+from analyzers.guards import Standing, standing
+from analyzers.messages import handled_message
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -15,14 +19,29 @@ def find(document: PythonDocument) -> Iterator[Match]:
         "Without CUDA this warns and switches itself off: on a Mac the program runs in full "
         "precision."
     )
-    for reference in document.references("torch.cuda.amp"):
+    for reference in document.references("torch.cuda"):
+        if not under(reference.name, "torch.cuda.amp"):
+            continue
         node = reference.node
         if node.parent is not None and node.parent.type == "call":
             node = node.parent
-        yield Match(node.start_byte, node.end_byte, message)
+        yield _graded(document, node, message)
     for string in device_strings(document):
         if string.role is Role.AUTOCAST:
-            yield Match(string.holder.start_byte, string.holder.end_byte, message)
+            yield _graded(document, string.holder, message)
+
+
+def _graded(document: PythonDocument, node: Node, message: str) -> Match:
+    found = standing(document, node)
+    if found is Standing.BARE:
+        return Match(node.start_byte, node.end_byte, message)
+    mild = (
+        handled_message()
+        if found is Standing.HANDLED
+        else _("Runs only where CUDA is available: on a Mac there is no mixed precision here.")
+    )
+    severity = Severity.COSMETIC if found is Standing.HANDLED else Severity.DEGRADES
+    return Match(node.start_byte, node.end_byte, mild, severity=severity, fix=Fix.NONE)
 
 
 RULE = Rule(

@@ -4,68 +4,97 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analyzers.devices import AVAILABLE, choices, in_mps_ladder, mentions_mps
-from analyzers.documents.python import PythonDocument, nth, statement_of
+from analyzers.choices import is_in_condition
+from analyzers.documents.python import PythonDocument, enclosing, nth, statement_of
+from analyzers.guards import AVAILABLE, is_handled, sense
+from analyzers.messages import handled_message
 from analyzers.rule import Example, Match, Rule
-from analyzers.torch_cuda import EFFECT_ONLY
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 
 def find(document: PythonDocument) -> Iterator[Match]:
-    """Tests for CUDA that are no choice of a device."""
-    spans = [
-        (choice.condition.start_byte, choice.condition.end_byte) for choice in choices(document)
-    ]
-    for reference in document.references(AVAILABLE):
+    """Tests for CUDA that are no condition of an expression which chooses a device."""
+    for reference in document.references("torch.cuda"):
         node = reference.node
-        if any(start <= node.start_byte and node.end_byte <= end for start, end in spans):
+        if reference.name != AVAILABLE or is_in_condition(document, node):
             continue
         call = node.parent if node.parent is not None and node.parent.type == "call" else node
-        if mentions_mps(document, statement_of(call)) or in_mps_ladder(document, call):
-            continue
-        if _guards_only_effects(document, call):
-            continue
-        message, severity, fix = _judge(call)
+        message, severity, fix = _judge(document, call)
         yield Match(call.start_byte, call.end_byte, message, severity=severity, fix=fix)
 
 
-def _guards_only_effects(document: PythonDocument, call: Node) -> bool:
-    """Whether this is the guard of calls that matter to CUDA alone: nothing is left to decide."""
-    statement = statement_of(call)
-    body = statement.child_by_field_name("consequence")
-    if statement.type != "if_statement" or body is None:
-        return False
-    if statement.child_by_field_name("condition") != call:
-        return False
-    if statement.child_by_field_name("alternative") is not None:
-        return False
-    return all(_is_effect(document, one) for one in body.named_children if one.type != "comment")
-
-
-def _is_effect(document: PythonDocument, statement: Node) -> bool:
-    call = nth(statement, 0) if statement.type == "expression_statement" else None
-    function = call.child_by_field_name("function") if call is not None else None
-    name = document.dotted(function) if function is not None else None
-    return name is not None and name.removeprefix("torch.cuda.") in EFFECT_ONLY
-
-
-def _judge(call: Node) -> tuple[str, Severity, Fix]:
+def _judge(document: PythonDocument, call: Node) -> tuple[str, Severity, Fix]:
+    refused = _("The program refuses to start without CUDA."), Severity.BLOCKS, Fix.MANUAL
+    branch = _("A branch for CUDA alone; it is not taken on a Mac."), Severity.COSMETIC, Fix.NONE
+    if is_handled(document, call):
+        return handled_message(), Severity.COSMETIC, Fix.NONE
     statement = statement_of(call)
     if statement.type == "assert_statement":
-        message = _("The program refuses to start without CUDA.")
-        return message, Severity.BLOCKS, Fix.MANUAL
-    if statement.type == "if_statement":
-        body = statement.child_by_field_name("consequence")
-        test = statement.child_by_field_name("condition")
-        negated = test is not None and test.type == "not_operator"
-        if negated and body is not None and b"raise" in (body.text or b""):
-            message = _("The program refuses to start without CUDA.")
-            return message, Severity.BLOCKS, Fix.MANUAL
-        message = _("A branch for CUDA alone; it is not taken on a Mac.")
+        test = nth(statement, 0)
+        return refused if test is not None and sense(document, test) == 1 else branch
+    if enclosing(call, ("decorator", "block")) in _decorators(call):
+        message = _("Without CUDA this is skipped, on a Mac too.")
+        return message, Severity.COSMETIC, Fix.NONE
+    ladder = _ladder_of(call)
+    if ladder is not None:
+        return refused if _refuses(document, ladder) else branch
+    if enclosing(call, ("conditional_expression", "boolean_operator", "block")) is not None:
+        inner = enclosing(call, ("conditional_expression", "argument_list", "block"))
+        if inner is not None and inner.type == "conditional_expression":
+            return branch
+    if statement.type == "expression_statement" and _is_text(call):
+        message = _("Only said aloud: on a Mac this is False.")
         return message, Severity.COSMETIC, Fix.NONE
     message = _("On a Mac this is False, and whatever depends on it is off.")
     return message, Severity.DEGRADES, Fix.MANUAL
+
+
+def _decorators(call: Node) -> list[Node]:
+    decorator = enclosing(call, ("decorator",))
+    return [decorator] if decorator is not None else []
+
+
+def _ladder_of(call: Node) -> Node | None:
+    """The ``if``, ``elif`` or ``while`` whose condition holds a test."""
+    child, parent = call, call.parent
+    while parent is not None and parent.type not in ("block", "module", "argument_list"):
+        if parent.type in ("if_statement", "elif_clause", "while_statement"):
+            return parent if parent.child_by_field_name("condition") == child else None
+        child, parent = parent, parent.parent
+    return None
+
+
+def _refuses(document: PythonDocument, ladder: Node) -> bool:
+    """Whether the branch that a Mac takes raises an error or ends the program."""
+    test = ladder.child_by_field_name("condition")
+    taken: list[Node | None] = []
+    if test is not None and sense(document, test) == -1:
+        taken = [ladder.child_by_field_name("consequence")]
+    elif test is not None and sense(document, test) == 1:
+        owner = ladder if ladder.type == "if_statement" else ladder.parent
+        clauses = owner.children_by_field_name("alternative") if owner is not None else []
+        if len(clauses) == 1 and clauses[0].type == "else_clause":
+            taken = [clauses[0].child_by_field_name("body")]
+    return any(_ends(document, body) for body in taken if body is not None)
+
+
+def _ends(document: PythonDocument, body: Node) -> bool:
+    last = nth(body, body.named_child_count - 1) if body.named_child_count else None
+    if last is None:
+        return False
+    text = document.slice(last)
+    if last.type == "raise_statement":
+        return "Skip" not in text
+    return text.startswith(("sys.exit(", "exit(", "quit(", "os._exit("))
+
+
+def _is_text(call: Node) -> bool:
+    """Whether a test is an argument of ``print`` or of a logger."""
+    outer = enclosing(call, ("call",))
+    function = outer.child_by_field_name("function") if outer is not None else None
+    name = (function.text or b"").rpartition(b".")[2] if function is not None else b""
+    return name in (b"print", b"info", b"debug", b"warning", b"write", b"log", b"format")
 
 
 RULE = Rule(
@@ -120,25 +149,10 @@ RULE = Rule(
                 elif torch.backends.mps.is_available():
                     seed_mps()
                 """,
+            finds=("torch.cuda.is_available()",),
         ),
-        Example(
-            text="""\
-                import torch
-                if torch.cuda.is_available():
-                    torch.cuda.synchronize()
-                """,
-        ),
-        Example(
-            text="""\
-                import torch
-                def pick_device():
-                    if torch.cuda.is_available():
-                        return torch.device("cuda")
-                    if torch.backends.mps.is_available():
-                        return torch.device("mps")
-                    return torch.device("cpu")
-                """,
-        ),
+        Example(text="""# torch.cuda.is_available()\ntext = "torch.cuda.is_available()"\n"""),
+        Example(text="""from tensorflow import cuda\ncuda.is_available()\n"""),
         Example(text="""shop.is_available()\ntorch.backends.mps.is_available()\n"""),
     ),
 )

@@ -33,7 +33,7 @@ RULE = Rule(
     severity=Severity.COSMETIC,
     fix=Fix.NONE,
     reads=PythonDocument,
-    triggers=(rb"cudnn", rb"backends\s*\.\s*cuda", rb"import\s+cuda"),
+    triggers=(rb"cudnn", rb"cuda"),
     what=N_("A setting of cuDNN or of CUDA's matrix products."),
     why=N_(
         "It can be set without CUDA and does nothing then. It matters to whoever compares numbers: "

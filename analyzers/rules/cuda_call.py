@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from analyzers.devices import AVAILABLE, guard_of
 from analyzers.documents.python import PythonDocument, under
+from analyzers.guards import AVAILABLE, Standing, standing
+from analyzers.messages import handled_message
 from analyzers.rule import Example, Match, Rule
-from analyzers.torch_cuda import EFFECT_ONLY, HARMLESS, RAISES, is_tensor_type
+from analyzers.torch_cuda import HARMLESS, RAISES, is_tensor_type
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -21,10 +22,13 @@ def find(document: PythonDocument) -> Iterator[Match]:
         call = node.parent
         called = call is not None and call.type == "call"
         match_node = call if called and call is not None else node
-        if guard_of(document, node) is not None:
-            if short in EFFECT_ONLY:
-                continue
-            message = _("Runs only where CUDA is available, and is skipped on a Mac.")
+        found = standing(document, node)
+        if found is not Standing.BARE:
+            message = (
+                handled_message()
+                if found is Standing.HANDLED
+                else _("Runs only where CUDA is available, and is skipped on a Mac.")
+            )
             yield Match(
                 match_node.start_byte,
                 match_node.end_byte,
@@ -127,6 +131,7 @@ RULE = Rule(
                 if torch.cuda.is_available():
                     torch.cuda.synchronize()
                 """,
+            finds=("torch.cuda.synchronize()",),
         ),
         Example(text="""# torch.cuda.synchronize()\n"""),
         Example(text="""text = "torch.cuda.synchronize()"\n"""),

@@ -1,21 +1,46 @@
 """D103: ``.cuda()`` on a tensor or module."""
 
+import re
 from collections.abc import Iterator
 
-from analyzers.devices import calls_of, guard_of
-from analyzers.documents.python import PythonDocument
+from tree_sitter import Node
+
+from analyzers.devices import calls_of
+from analyzers.documents.python import PythonDocument, nth
+from analyzers.guards import Standing, standing
+from analyzers.messages import handled_message
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
+#: Modules of ``torch.nn`` without parameters and buffers: each was made in PyTorch 2.13.0, asked
+#: for both, and its ``.cuda()`` called without CUDA.
+_EMPTY = re.compile(
+    r"(?:ReLU6?|LeakyReLU|[CES]E?LU|GELU|SiLU|Mish|GLU|(?:Log)?Sigmoid|Tanh|Softplus|Softsign|"
+    r"Hard(?:tanh|swish|sigmoid)|(?:Log)?Softmax|Softmax2d|Softmin|Threshold|"
+    r"(?:Alpha)?Dropout|Dropout[123]d|Identity|(?:Unf|F)latten|(?:Unf|F)old|"
+    r"(?:Max|Avg|AdaptiveMax|AdaptiveAvg)Pool[123]d|Upsample|Upsampling(?:Nearest|Bilinear)2d|"
+    r"Pixel(?:Uns|S)huffle|(?:Zero|Reflection|Replication|Constant)Pad2d|"
+    r"CosineSimilarity|PairwiseDistance)\Z"
+)
+_EMPTY_LOSS = re.compile(
+    r"(?:CrossEntropy|NLL|BCE|BCEWithLogits|MSE|L1|SmoothL1|Huber|KLDiv|PoissonNLL|GaussianNLL|CTC|"
+    r"MarginRanking|HingeEmbedding|CosineEmbedding|TripletMargin|SoftMargin|Multi(?:Label)?Margin|"
+    r"MultiLabelSoftMargin)Loss\Z"
+)
+
 
 def find(document: PythonDocument) -> Iterator[Match]:
-    """Calls of a method named ``cuda``, except under a test for CUDA."""
+    """Calls of a method named ``cuda``."""
     for call, receiver, name in calls_of(document, "cuda"):
         start = call.start_byte
         if receiver.start_point.row != receiver.end_point.row:
             start = name.start_byte
-        if guard_of(document, call) is not None:
+        found = standing(document, call)
+        if found is Standing.HANDLED:
+            message, end = handled_message(), call.end_byte
+            yield Match(start, end, message, severity=Severity.COSMETIC, fix=Fix.NONE)
+        elif found is Standing.GUARDED:
             yield Match(
                 start,
                 call.end_byte,
@@ -24,6 +49,27 @@ def find(document: PythonDocument) -> Iterator[Match]:
                     "instead of moving to the Apple GPU."
                 ),
                 severity=Severity.DEGRADES,
+                fix=Fix.MANUAL,
+            )
+        elif _holds_nothing(document, receiver):
+            yield Match(
+                start,
+                call.end_byte,
+                _(
+                    "This module has no parameters and no buffers: there is nothing to move, and "
+                    "nothing fails without CUDA. The call can go."
+                ),
+                severity=Severity.COSMETIC,
+                fix=Fix.MANUAL,
+            )
+        elif (number := _number(document, call)) > 0:
+            yield Match(
+                start,
+                call.end_byte,
+                _(
+                    "CUDA device number {index} has no counterpart on a Mac, which has exactly one "
+                    "MPS device; look at what the other card is for."
+                ).format(index=number),
                 fix=Fix.MANUAL,
             )
         else:
@@ -35,6 +81,35 @@ def find(document: PythonDocument) -> Iterator[Match]:
                     "a module without parameters and buffers."
                 ),
             )
+
+
+def _number(document: PythonDocument, call: Node) -> int:
+    """The number in ``x.cuda(1)``; nought where there is none in words."""
+    arguments = call.child_by_field_name("arguments")
+    first = nth(arguments, 0) if arguments is not None else None
+    if first is None or first.type != "integer":
+        return 0
+    text = document.slice(first)
+    return int(text) if text.isdigit() and len(text) < 4 else 0
+
+
+def _holds_nothing(document: PythonDocument, receiver: Node) -> bool:
+    """Whether a module is made on the spot that has neither parameters nor buffers."""
+    function = receiver.child_by_field_name("function") if receiver.type == "call" else None
+    arguments = receiver.child_by_field_name("arguments")
+    name = document.dotted(function) if function is not None else None
+    if name is None or arguments is None or not name.startswith("torch.nn."):
+        return False
+    kind = name.rpartition(".")[2]
+    if _EMPTY.match(kind):
+        return True
+    # A loss keeps the weights that it is given, by name or in the first place.
+    return _EMPTY_LOSS.match(kind) is not None and not any(
+        argument.type != "keyword_argument"
+        or (argument.child_by_field_name("name") or argument).text in (b"weight", b"pos_weight")
+        for argument in arguments.named_children
+        if argument.type != "comment"
+    )
 
 
 RULE = Rule(
@@ -95,6 +170,15 @@ RULE = Rule(
                 stream = cp.cuda.Stream()
                 kernel = numba.cuda.jit(f)
                 """,
+        ),
+        Example(
+            text="""\
+                import torch.nn as nn
+                act = nn.ReLU().cuda()
+                loss = nn.CrossEntropyLoss().cuda()
+                x = x.cuda(1)
+                """,
+            finds=("nn.ReLU().cuda()", "nn.CrossEntropyLoss().cuda()", "x.cuda(1)"),
         ),
         Example(text="""# model.cuda()\n"""),
         Example(text="""note = "call model.cuda() first"\n"""),

@@ -1,30 +1,44 @@
 """D113: legacy tensor types such as ``torch.cuda.FloatTensor``."""
 
+import re
 from collections.abc import Iterator
 
-from analyzers.devices import guard_of
-from analyzers.documents.python import PythonDocument
+from tree_sitter import Node
+
+from analyzers.documents.python import PythonDocument, enclosing
+from analyzers.guards import Standing, standing
 from analyzers.rule import Example, Match, Rule
 from analyzers.torch_cuda import is_tensor_type
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
+_TYPE_TEXT = re.compile(rb"""["']torch\.cuda\.\w*Tensor["']""")
+
 
 def find(document: PythonDocument) -> Iterator[Match]:
-    """Uses of the CUDA tensor types."""
+    """Uses of the CUDA tensor types, as names and as texts that name one."""
     for reference in document.references("torch.cuda"):
-        if not is_tensor_type(reference.name):
-            continue
-        guarded = guard_of(document, reference.node) is not None
-        yield Match(
-            reference.node.start_byte,
-            reference.node.end_byte,
-            _("Runs only where CUDA is available, and is skipped on a Mac.")
-            if guarded
-            else _("In a PyTorch without CUDA this type is not available and raises TypeError."),
-            severity=Severity.COSMETIC if guarded else None,
-            fix=Fix.NONE if guarded else None,
+        if is_tensor_type(reference.name):
+            yield _graded(document, reference.node)
+    for match, node in document.hits(_TYPE_TEXT):
+        string = node if node.type == "string" else enclosing(node, ("string",))
+        if string is not None and string.end_byte == match.end():
+            yield _graded(document, string)
+
+
+def _graded(document: PythonDocument, node: Node) -> Match:
+    start, end = node.start_byte, node.end_byte
+    if node.parent is not None and node.parent.type in ("comparison_operator", "tuple", "list"):
+        message = _("Asks whether a tensor is on CUDA: one on MPS takes the other way.")
+    elif standing(document, node) is not Standing.BARE:
+        message = _("Runs only where CUDA is available, and is skipped on a Mac.")
+    else:
+        return Match(
+            start,
+            end,
+            _("In a PyTorch without CUDA this type is not available and raises an error."),
         )
+    return Match(start, end, message, severity=Severity.COSMETIC, fix=Fix.NONE)
 
 
 RULE = Rule(
@@ -54,6 +68,14 @@ RULE = Rule(
                 Tensor = torch.cuda.FloatTensor if torch.cuda.is_available() else torch.FloatTensor
                 """,
             finds=("torch.cuda.FloatTensor",),
+        ),
+        Example(
+            text="""\
+                x = x.type("torch.cuda.FloatTensor")
+                if x.type() == "torch.cuda.HalfTensor":
+                    x = x.float()
+                """,
+            finds=('"torch.cuda.FloatTensor"', '"torch.cuda.HalfTensor"'),
         ),
         Example(text="""import torch\nx = torch.FloatTensor(3)\n"""),
         Example(text="""# torch.cuda.FloatTensor\n"""),

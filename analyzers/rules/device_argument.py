@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from analyzers.devices import Role, device_strings, guard_of, label_of, sounds_like_device
+from analyzers.devices import Role, device_strings, is_device_name, label_of
 from analyzers.documents.python import PythonDocument
-from analyzers.messages import device_message, other_meaning
+from analyzers.guards import Standing, standing
+from analyzers.messages import device_match, other_meaning
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_
 from project.vocabulary import Fix, Severity
@@ -16,9 +17,9 @@ def find(document: PythonDocument) -> Iterator[Match]:
         if string.role not in (Role.KEYWORD, Role.ARGUMENT):
             continue
         node = string.holder if string.role is Role.KEYWORD else string.node
-        guarded = guard_of(document, node) is not None
         label = label_of(document, string)
-        if label and not guarded and not sounds_like_device(label):
+        bare = standing(document, node) is Standing.BARE
+        if label and bare and not is_device_name(document, label):
             yield Match(
                 node.start_byte,
                 node.end_byte,
@@ -27,13 +28,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
                 fix=Fix.MANUAL,
             )
             continue
-        yield Match(
-            node.start_byte,
-            node.end_byte,
-            device_message(string, guarded),
-            severity=Severity.COSMETIC if guarded else None,
-            fix=Fix.NONE if guarded else Fix.MANUAL if string.index not in (None, 0) else None,
-        )
+        yield device_match(document, string, node.start_byte, node.end_byte, node)
 
 
 RULE = Rule(

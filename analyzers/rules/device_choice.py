@@ -2,39 +2,30 @@
 
 from collections.abc import Iterator
 
-from analyzers.devices import choices, mentions_mps, names_device
-from analyzers.documents.python import PythonDocument, enclosing
+from analyzers.choices import choices
+from analyzers.devices import names_device
+from analyzers.documents.python import PythonDocument
+from analyzers.guards import is_handled
+from analyzers.messages import handled_message
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 
 def find(document: PythonDocument) -> Iterator[Match]:
-    """Choices whose other branch is the CPU and that have no branch for MPS."""
+    """Choices between CUDA and another device; mild where MPS has a branch."""
     for choice in choices(document):
-        if choice.handled or not names_device(document, choice.other, "cpu"):
-            continue
-        if _later_step_of_a_ladder(document, choice.node.start_byte):
-            continue
         start, end = choice.node.start_byte, choice.node.end_byte
         if choice.node.type == "if_statement":
             start, end = choice.cuda.start_byte, choice.cuda.end_byte
-        yield Match(
-            start,
-            end,
-            _("Without CUDA this picks the CPU: on a Mac the Apple GPU is never used."),
-        )
-
-
-def _later_step_of_a_ladder(document: PythonDocument, offset: int) -> bool:
-    """Whether the choice sits under an ``if`` that asked for MPS before."""
-    node = document.root.descendant_for_byte_range(offset, offset + 1)
-    while node is not None:
-        node = enclosing(node, ("if_statement",))
-        condition = node.child_by_field_name("condition") if node is not None else None
-        if condition is not None and mentions_mps(document, condition):
-            return True
-    return False
+        if choice.handled or is_handled(document, choice.node):
+            yield Match(start, end, handled_message(), severity=Severity.COSMETIC, fix=Fix.NONE)
+        elif names_device(document, choice.other, "cpu"):
+            message = _("Without CUDA this picks the CPU: on a Mac the Apple GPU is never used.")
+            yield Match(start, end, message)
+        else:
+            message = _("Without CUDA the other branch is taken: look whether it fits MPS.")
+            yield Match(start, end, message, severity=Severity.DEGRADES, fix=Fix.MANUAL)
 
 
 RULE = Rule(
@@ -123,6 +114,10 @@ RULE = Rule(
                 else:
                     other = "cpu"
                 """,
+            finds=(
+                '"cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"',
+                '"cuda"',
+            ),
         ),
         Example(
             text="""\
@@ -133,8 +128,10 @@ RULE = Rule(
                     else:
                         return "cuda" if torch.cuda.is_available() else "cpu"
                 """,
+            finds=('"cuda" if torch.cuda.is_available() else "cpu"',),
         ),
         Example(text="""kind = "cuda" if fast else "metal"\n"""),
+        Example(text="""# device = "cuda" if torch.cuda.is_available() else "cpu"\n"""),
         Example(text="""words = ["cuda"] if torch.cuda.is_available() else []\n"""),
     ),
 )

@@ -2,30 +2,22 @@
 
 from collections.abc import Iterator
 
-from analyzers.devices import Role, device_strings, guard_of, in_mps_ladder, is_in_choice
+from analyzers.choices import is_in_choice
+from analyzers.devices import Role, device_strings
 from analyzers.documents.python import PythonDocument
-from analyzers.messages import device_message
+from analyzers.messages import device_match
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_
 from project.vocabulary import Fix, Severity
 
 
 def find(document: PythonDocument) -> Iterator[Match]:
-    """Constructor calls that name CUDA alone, outside of choices and guards."""
+    """Constructor calls that name CUDA alone, outside of choices."""
     for string in device_strings(document):
         if string.role is not Role.CONSTRUCTOR or is_in_choice(document, string.holder):
             continue
         call = string.holder
-        if in_mps_ladder(document, call):
-            continue
-        guarded = guard_of(document, call) is not None
-        yield Match(
-            call.start_byte,
-            call.end_byte,
-            device_message(string, guarded),
-            severity=Severity.COSMETIC if guarded else None,
-            fix=Fix.NONE if guarded else Fix.MANUAL if string.index not in (None, 0) else None,
-        )
+        yield device_match(document, string, call.start_byte, call.end_byte, call)
 
 
 RULE = Rule(
@@ -99,6 +91,7 @@ RULE = Rule(
                         return torch.device("mps")
                     return torch.device("cpu")
                 """,
+            finds=('torch.device("cuda")',),
         ),
         Example(text="""# torch.device("cuda")\n"""),
         Example(text="""title = "use torch.device('cuda') here"\n"""),

@@ -3,8 +3,11 @@
 import re
 from collections.abc import Iterator
 
-from analyzers.devices import Role, choices, device_strings, mentions_mps
+from analyzers.choices import is_in_condition
+from analyzers.devices import Role, device_strings
 from analyzers.documents.python import PythonDocument, enclosing
+from analyzers.guards import is_handled
+from analyzers.messages import handled_message
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -14,18 +17,18 @@ _IS_CUDA = re.compile(rb"\.\s*is_cuda\b")
 
 def find(document: PythonDocument) -> Iterator[Match]:
     """Comparisons of a device with CUDA, and ``.is_cuda``."""
-    spans = [(c.condition.start_byte, c.condition.end_byte) for c in choices(document)]
     message = _("A branch for CUDA: a tensor on MPS takes the other way, as one on the CPU does.")
     for string in device_strings(document):
         node = string.holder
-        if string.role is not Role.COMPARISON or mentions_mps(document, node):
+        if string.role is not Role.COMPARISON or is_in_condition(document, node):
             continue
-        if any(start <= node.start_byte and node.end_byte <= end for start, end in spans):
-            continue
-        yield Match(node.start_byte, node.end_byte, message)
+        handled = is_handled(document, node)
+        yield Match(node.start_byte, node.end_byte, handled_message() if handled else message)
     for match, node in document.hits(_IS_CUDA):
         attribute = node if node.type == "attribute" else enclosing(node, ("attribute",))
         if attribute is None or attribute.end_byte != match.end():
+            continue
+        if is_in_condition(document, attribute):
             continue
         yield Match(attribute.start_byte, attribute.end_byte, message)
 
@@ -55,7 +58,11 @@ RULE = Rule(
                 """,
             finds=('device.type == "cuda"', "x.is_cuda", 'name.startswith("cuda")'),
         ),
-        Example(text="""if device.type in ("cuda", "mps"):\n    pass\n"""),
+        Example(
+            text="""if device.type in ("cuda", "mps"):\n    pass\n""",
+            finds=('device.type in ("cuda", "mps")',),
+        ),
+        Example(text="""if device.type == "mps" or kind == "cuda_graph":\n    pass\n"""),
         Example(text="""if device.type == "cpu":\n    pass\n"""),
         Example(text="""# x.is_cuda\nlabel = "is_cuda"\n"""),
     ),

@@ -2,17 +2,11 @@
 
 from collections.abc import Iterator
 
-from analyzers.devices import (
-    Role,
-    device_strings,
-    guard_of,
-    in_mps_ladder,
-    is_in_choice,
-    label_of,
-    sounds_like_device,
-)
+from analyzers.choices import is_in_choice
+from analyzers.devices import Role, device_strings, is_device_name, label_of
 from analyzers.documents.python import PythonDocument
-from analyzers.messages import device_message, other_meaning
+from analyzers.guards import Standing, standing
+from analyzers.messages import device_match, handled_message, other_meaning
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -21,33 +15,38 @@ from project.vocabulary import Fix, Severity
 def find(document: PythonDocument) -> Iterator[Match]:
     """Assigned, returned and stored device strings, defaults of parameters, lists of devices."""
     for string in device_strings(document):
-        if is_in_choice(document, string.node) or in_mps_ladder(document, string.node):
+        if is_in_choice(document, string.node):
             continue
         node = string.node
         if string.role is Role.COLLECTION:
-            if b"mps" not in document.text[string.holder.start_byte : string.holder.end_byte]:
-                yield Match(
-                    node.start_byte,
-                    node.end_byte,
-                    _("A list of devices that has CUDA in it and not MPS."),
-                    severity=Severity.DEGRADES,
-                    fix=Fix.MANUAL,
-                )
-        elif string.role is Role.CHOICE:
+            handled = b"mps" in document.text[string.holder.start_byte : string.holder.end_byte]
             yield Match(
                 node.start_byte,
                 node.end_byte,
-                _(
+                _("A list of devices that has MPS in it too: nothing to do.")
+                if handled
+                else _("A list of devices that has CUDA in it and not MPS."),
+                severity=Severity.COSMETIC if handled else Severity.DEGRADES,
+                fix=Fix.NONE if handled else Fix.MANUAL,
+            )
+        elif string.role is Role.CHOICE:
+            handled = standing(document, node) is Standing.HANDLED
+            yield Match(
+                node.start_byte,
+                node.end_byte,
+                handled_message()
+                if handled
+                else _(
                     "One of two branches is CUDA, and MPS takes the other one: look whether it fits."
                 ),
-                severity=Severity.DEGRADES,
-                fix=Fix.MANUAL,
+                severity=Severity.COSMETIC if handled else Severity.DEGRADES,
+                fix=Fix.NONE if handled else Fix.MANUAL,
             )
         elif string.role in (Role.ASSIGNMENT, Role.DEFAULT):
-            guarded = guard_of(document, node) is not None
             holder = string.holder
             label = label_of(document, string)
-            if label and not guarded and not sounds_like_device(label):
+            bare = standing(document, node) is Standing.BARE
+            if label and bare and not is_device_name(document, label):
                 yield Match(
                     node.start_byte,
                     node.end_byte,
@@ -57,13 +56,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
                 )
                 continue
             start = holder.start_byte if string.role is Role.DEFAULT else node.start_byte
-            yield Match(
-                start,
-                node.end_byte,
-                device_message(string, guarded),
-                severity=Severity.COSMETIC if guarded else None,
-                fix=Fix.NONE if guarded else Fix.MANUAL if string.index not in (None, 0) else None,
-            )
+            yield device_match(document, string, start, node.end_byte, node)
 
 
 RULE = Rule(
@@ -123,7 +116,37 @@ RULE = Rule(
                 """,
             finds=('"cuda"', '"cuda"'),
         ),
-        Example(text="""for device in ["cpu", "cuda", "mps"]:\n    run(device)\n"""),
+        Example(
+            text="""\
+                for device in ["cpu", "cuda", "mps"]:
+                    run(device)
+                def load(device: Literal["auto", "cpu", "cuda"] = "auto"):
+                    return environ.get("DEVICE", "cuda:0")
+                """,
+            finds=('"cuda"', '"cuda"', '"cuda:0"'),
+            after="""\
+                import torch
+                for device in ["cpu", "cuda", "mps"]:
+                    run(device)
+                def load(device: Literal["auto", "cpu", "cuda"] = "auto"):
+                    return environ.get("DEVICE", "cuda:0" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu")
+                """,
+        ),
+        Example(
+            text="""\
+                GPU = "cuda"
+                def run(model):
+                    return model.to(GPU)
+                """,
+            finds=('"cuda"',),
+            after="""\
+                import torch
+                GPU = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+                def run(model):
+                    return model.to(GPU)
+                """,
+        ),
+        Example(text="""sizes = {"cuda": 4}\nprint(sizes["cuda"])\n"""),
         Example(text="""device = "cpu"\nname = "cuda toolkit"\nfolder = "cuda/kernels"\n"""),
         Example(text="""def f():\n    "cuda"\n    return 1\n"""),
     ),

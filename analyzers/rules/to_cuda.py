@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from analyzers.devices import Role, device_strings, guard_of
+from analyzers.devices import Role, device_strings
 from analyzers.documents.python import PythonDocument
-from analyzers.messages import device_message
+from analyzers.guards import Standing, standing
+from analyzers.messages import device_message, handled_message
 from analyzers.rule import Example, Match, Rule
-from project.translation import N_
+from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 
@@ -20,11 +21,22 @@ def find(document: PythonDocument) -> Iterator[Match]:
         start = call.start_byte
         if receiver is not None and receiver.start_point.row != receiver.end_point.row:
             start = string.node.start_byte
-        guarded = guard_of(document, call) is not None
+        found = standing(document, call)
+        if found is Standing.HANDLED:
+            message = handled_message()
+            end = call.end_byte
+            yield Match(start, end, message, severity=Severity.COSMETIC, fix=Fix.NONE)
+            continue
+        guarded = found is Standing.GUARDED
         yield Match(
             start,
             call.end_byte,
-            device_message(string, guarded),
+            _(
+                "Runs only where CUDA is available: on a Mac this stays on the CPU "
+                "instead of moving to the Apple GPU."
+            )
+            if guarded
+            else device_message(string, guarded),
             severity=Severity.DEGRADES if guarded else None,
             fix=Fix.MANUAL if guarded or string.index not in (None, 0) else None,
         )

@@ -1,7 +1,7 @@
 """D107: a call that matters to CUDA alone is made only where CUDA is available."""
 
-from analyzers.devices import AVAILABLE
 from analyzers.documents.python import nth, statement_of
+from analyzers.guards import AVAILABLE
 from analyzers.torch_cuda import EFFECT_ONLY
 from project.translation import _
 from project.vocabulary import Edit, Fix

@@ -2,8 +2,9 @@
 
 import re
 
-from analyzers.devices import Choice, choices, is_negated
+from analyzers.choices import Choice, choices
 from analyzers.documents.python import PythonDocument, unparenthesised
+from analyzers.guards import is_negated
 from project.translation import _
 from project.vocabulary import Edit, Fix
 from rewriters.draft import Context, Draft

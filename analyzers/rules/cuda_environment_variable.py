@@ -1,0 +1,116 @@
+"""D116: environment variables of CUDA in Python."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analyzers.documents.python import PythonDocument, enclosing
+from analyzers.guards import Standing, standing
+from analyzers.rule import Example, Match, Rule
+from project.translation import N_, _
+from project.vocabulary import Fix, Severity
+
+_VARIABLE = rb"(?:CUDA|CUDNN|NCCL|CUBLAS|TORCH_NCCL|TORCH_CUDA|PYTORCH_CUDA|PYTORCH_NVML|NVIDIA)_[A-Z][A-Z0-9_]*"
+_TEXT = re.compile(rb"""["'](""" + _VARIABLE + rb""")["']""")
+_CONSTANT = re.compile(rb"(?<![\w.\"'])(?:CUDA|CUDNN)_HOME\b")
+_CHOOSES = "CUDA_VISIBLE_DEVICES"
+
+
+def find(document: PythonDocument) -> Iterator[Match]:
+    """Variables that are set, read or passed on, and ``CUDA_HOME`` of PyTorch's build tools."""
+    for match, node in document.hits(_TEXT):
+        string = node if node.type == "string" else enclosing(node, ("string",))
+        if string is None or string.end_byte != match.end():
+            continue
+        if string.parent is not None and string.parent.type == "expression_statement":
+            continue
+        name = match.group(1).decode()
+        place = _assigned(string) or string
+        message, severity = _judge(document, name, string)
+        yield Match(place.start_byte, place.end_byte, message, severity=severity)
+    for match, node in document.hits(_CONSTANT):
+        if node.type != "identifier" or node.end_byte != match.end():
+            continue
+        message = _("No Mac has a CUDA toolkit: this is None, and setting it helps no build.")
+        yield Match(node.start_byte, node.end_byte, message)
+
+
+def _judge(document: PythonDocument, name: str, string: Node) -> tuple[str, Severity]:
+    if _must_exist(string) and standing(document, string) is Standing.BARE:
+        message = _("A Mac rarely has {name}: reading it this way raises KeyError.")
+        return message.format(name=name), Severity.DEGRADES
+    if name == _CHOOSES:
+        message = _("CUDA_VISIBLE_DEVICES chooses among CUDA devices and means nothing on a Mac.")
+        return message, Severity.COSMETIC
+    message = _("{name} speaks to CUDA or its libraries and means nothing on a Mac.")
+    return message.format(name=name), Severity.COSMETIC
+
+
+def _must_exist(string: Node) -> bool:
+    """Whether ``os.environ["NAME"]`` is read and not set, deleted or tried."""
+    subscript = string.parent
+    if subscript is None or subscript.type != "subscript":
+        return False
+    value = subscript.child_by_field_name("value")
+    if value is None or not (value.text or b"").endswith(b"environ"):
+        return False
+    if enclosing(subscript, ("try_statement", "function_definition", "module")) is None:
+        return False
+    outer = subscript.parent
+    if outer is None or outer.type in ("delete_statement", "augmented_assignment"):
+        return False
+    holder = enclosing(subscript, ("try_statement", "function_definition", "module"))
+    if holder is not None and holder.type == "try_statement":
+        return False
+    return _assigned(string) is None and outer.child_by_field_name("left") != subscript
+
+
+def _assigned(string: Node) -> Node | None:
+    """``os.environ["NAME"] = value``, where it is on one line."""
+    subscript = string.parent
+    outer = subscript.parent if subscript is not None else None
+    if outer is None or outer.type != "assignment" or subscript is None:
+        return None
+    if outer.child_by_field_name("left") != subscript:
+        return None
+    return outer if outer.start_point.row == outer.end_point.row else subscript
+
+
+RULE = Rule(
+    code="D116",
+    name="cuda-environment-variable",
+    severity=Severity.COSMETIC,
+    fix=Fix.MANUAL,
+    reads=PythonDocument,
+    triggers=(rb"CUDA_", rb"CUDNN_", rb"NCCL_", rb"CUBLAS_", rb"NVIDIA_"),
+    what=N_("An environment variable of CUDA, its toolkit or its libraries."),
+    why=N_(
+        "Nothing on a Mac reads it: the program runs without what the variable asked for, and a "
+        "variable that must exist is not there."
+    ),
+    advice=N_("Leave what is set to the CUDA machine; read with os.environ.get."),
+    source="https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#env-vars",
+    find=find,
+    examples=(
+        Example(
+            text="""\
+                import os
+                os.environ["CUDA_VISIBLE_DEVICES"] = "0"
+                os.environ.setdefault("NCCL_DEBUG", "INFO")
+                cards = os.environ["CUDA_VISIBLE_DEVICES"].split(",")
+                from torch.utils.cpp_extension import CUDA_HOME
+                """,
+            finds=(
+                'os.environ["CUDA_VISIBLE_DEVICES"] = "0"',
+                '"NCCL_DEBUG"',
+                '"CUDA_VISIBLE_DEVICES"',
+                "CUDA_HOME",
+            ),
+        ),
+        Example(text="""run("CUDA_VISIBLE_DEVICES=0 python train.py")\n"""),
+        Example(text="""# os.environ["CUDA_VISIBLE_DEVICES"] = "0"\n"""),
+        Example(text="""CUDA_TAG = "cu118"\nname = "CUDA_"\n"""),
+        Example(text="""def f():\n    'CUDA_HOME'\n"""),
+    ),
+)
