@@ -1,0 +1,120 @@
+"""Detection, video and image decoding, and speech."""
+
+from analyzers.libraries.row import Backend, Library, OnMac, Wheel
+from project.translation import N_
+
+_CPU_OR_NATIVE = N_("Call it on the CPU, or use the operators that PyTorch has.")
+_LOSS = N_("Use torch.nn.CTCLoss.")
+_RNNT = N_("Use torchaudio.functional.rnnt_loss on the CPU.")
+
+ROWS = (
+    Library(
+        ("detectron2",),
+        ("detectron2",),
+        OnMac.PARTIAL,
+        Backend.CPU,
+        N_("It builds on macOS with its own operators for the CPU alone: they refuse MPS tensors."),
+        N_("Set MODEL.DEVICE to cpu, or use the detectors of torchvision on MPS."),
+        "https://github.com/facebookresearch/detectron2/issues/4686",
+    ),
+    Library(
+        ("mmcv", "mmcv-full"),
+        ("mmcv.ops",),
+        OnMac.PARTIAL,
+        Backend.CPU,
+        N_("Its build script adds its own MPS operators below PyTorch 2.1 alone; else the CPU's."),
+        _CPU_OR_NATIVE,
+        "https://github.com/open-mmlab/mmcv/blob/main/setup.py",
+    ),
+    Library(
+        ("mmdet3d",),
+        ("mmdet3d",),
+        OnMac.PARTIAL,
+        Backend.CPU,
+        N_("It installs on macOS; its operators are those of mmcv, and of spconv for some models."),
+        N_("Run single parts on the CPU; train on the CUDA machine."),
+        "https://mmdetection3d.readthedocs.io/en/latest/get_started.html",
+    ),
+    Library(
+        ("nvidia-dali", "nvidia-dali-nightly"),
+        ("nvidia.dali",),
+        OnMac.CUDA_ONLY,
+        Backend.NONE,
+        N_("Its installation notes name Linux alone."),
+        N_("Use torchvision's transforms and a DataLoader."),
+        "https://docs.nvidia.com/deeplearning/dali/user-guide/docs/installation.html",
+    ),
+    Library(
+        ("nvidia-nvimgcodec",),
+        ("nvidia.nvimgcodec",),
+        OnMac.CUDA_ONLY,
+        Backend.NONE,
+        N_("It decodes images on NVIDIA GPUs, under Linux and Windows."),
+        N_("Use torchvision.io or Pillow."),
+        "https://docs.nvidia.com/cuda/nvimagecodec/installation.html",
+    ),
+    Library(
+        ("pynvvideocodec",),
+        ("PyNvVideoCodec", "PyNvCodec"),
+        OnMac.CUDA_ONLY,
+        Backend.NONE,
+        N_("It decodes and encodes video on NVIDIA GPUs, under Linux and Windows."),
+        N_("Use TorchCodec or PyAV on the CPU of a Mac."),
+        "https://docs.nvidia.com/video-technologies/pynvvideocodec/read-me/building-library.html",
+    ),
+    Library(
+        ("decord",),
+        ("decord",),
+        OnMac.PARTIAL,
+        Backend.CPU,
+        N_("The index has no wheel for macOS arm64, and on the GPU it decodes with CUDA alone."),
+        N_("Use TorchCodec or PyAV, or build it from source for the CPU."),
+        "https://github.com/dmlc/decord#install-from-source",
+        Wheel.NONE,
+    ),
+    Library(
+        ("torchcodec",),
+        ("torchcodec",),
+        OnMac.WORKS,
+        Backend.CPU,
+        N_("It decodes on the CPU of a Mac; only its builds for CUDA decode on the GPU."),
+        "",
+        "https://github.com/pytorch/torchcodec#installing-torchcodec",
+    ),
+    Library(
+        ("k2",),
+        ("k2",),
+        OnMac.PARTIAL,
+        Backend.CPU,
+        N_("On macOS it is built for the CPU alone."),
+        N_("Compute its losses on the CPU, or train on the CUDA machine."),
+        "https://k2-fsa.github.io/k2/installation/from_source.html",
+    ),
+    Library(
+        (),
+        ("warprnnt_pytorch",),
+        OnMac.PARTIAL,
+        Backend.CPU,
+        N_("Built without CUDA it computes the loss on the CPU alone."),
+        _RNNT,
+        "https://github.com/HawkAaron/warp-transducer",
+    ),
+    Library(
+        ("warp-rnnt",),
+        ("warp_rnnt",),
+        OnMac.CUDA_ONLY,
+        Backend.NONE,
+        N_("It is a CUDA extension alone."),
+        _RNNT,
+        "https://github.com/1ytic/warp-rnnt",
+    ),
+    Library(
+        ("warpctc-pytorch",),
+        ("warpctc_pytorch",),
+        OnMac.PARTIAL,
+        Backend.CPU,
+        N_("Built without CUDA it computes the loss on the CPU alone."),
+        _LOSS,
+        "https://github.com/SeanNaren/warp-ctc",
+    ),
+)
