@@ -1,60 +1,60 @@
-"""Settings in YAML: the configuration files of Hydra, Lightning, Accelerate and of the project."""
+"""Settings of the program: the configuration files of Hydra, Lightning, Accelerate and its own."""
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from tree_sitter import Query, QueryCursor
-
-from analyzers.documents.base import Document
+from analyzers.documents.base import Document, Source
 from analyzers.documents.conda import CondaDocument
-from analyzers.documents.yaml import YAML, Scalar, items, key_of, scalar
+from analyzers.documents.settings import Setting, ini_settings, language_of, settings_around
 
-_PAIRS = Query(YAML, "[(block_mapping_pair) (flow_pair)] @pair")
 #: Folders and names whose YAML speaks to a service and not to the program.
 _SERVICE_FOLDERS = (".github", ".circleci", ".gitlab", ".azure-pipelines", ".buildkite")
 _SERVICE_NAMES = (
     "docker-compose", "compose", ".gitlab-ci", ".travis", "appveyor", "azure-pipelines",
     ".pre-commit", "pnpm-lock", "mkdocs", "codecov", ".codecov", ".readthedocs", "meta", "cog",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One value and the key that it, or the list that holds it, belongs to."""
-
-    key: str
-    value: Scalar
+#: What speaks to a packager or an editor.
+_TOOLS = ("pyproject", "cargo", "pipfile", "setup", "tox", "package", "tsconfig", "devcontainer")
+#: Most JSON is data, and a record of a run names its device too: only what is called settings.
+_JSON_NAME = re.compile(r"conf|cfg|setting|param|args?\b|deepspeed|\bds_|accelerate|options?\b")
 
 
 class ConfigDocument(Document):
-    """A YAML file that is neither an environment nor written for a service."""
+    """A file of settings in YAML, JSON, TOML or INI that the program itself reads."""
 
-    language = YAML
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.language = language_of(source.path)
 
     @classmethod
     def accepts(cls, path: str) -> bool:
-        """YAML by its suffix, without environments, Compose files and CI workflows."""
+        """By its suffix, without environments, lock files, and what a service or tool reads."""
         pure = PurePosixPath(path.lower())
-        if pure.suffix not in (".yml", ".yaml") or CondaDocument.accepts(path):
-            return False
+        stem = pure.name[: -len(pure.suffix)] if pure.suffix else pure.name
         if any(folder in pure.parts for folder in _SERVICE_FOLDERS):
             return False
-        stem = pure.name[: -len(pure.suffix)]
-        return stem.split(".", 1)[0] not in _SERVICE_NAMES and not stem.startswith(
-            tuple(name for name in _SERVICE_NAMES if name.startswith(".") or "-" in name)
+        if pure.suffix in (".yml", ".yaml"):
+            return not CondaDocument.accepts(path) and not _for_a_service(stem)
+        if stem.split(".", 1)[0].split("-", 1)[0] in _TOOLS or ".vscode" in pure.parts:
+            return False
+        if pure.suffix in (".json", ".jsonc"):
+            return bool(_JSON_NAME.search(str(pure)))
+        return pure.suffix in (".toml", ".ini", ".cfg", ".conf")
+
+    def settings(self, words: re.Pattern[bytes]) -> Iterator[Setting]:
+        """Every setting whose key or value holds one of the words, in the order of the text."""
+        if self.language is not None:
+            return settings_around(self.root, self.text, words)
+        found = ini_settings(self.text)
+        return (
+            one
+            for one in found
+            if words.search(self.text, one.at_key[0], one.value.end) is not None
         )
 
-    def settings(self) -> Iterator[Setting]:
-        """Every scalar that has a key, in the order of the text."""
-        nodes = QueryCursor(_PAIRS).captures(self.root).get("pair", [])
-        for pair in sorted(nodes, key=lambda node: node.start_byte):
-            key, value = key_of(pair), pair.child_by_field_name("value")
-            one = scalar(value)
-            if one is not None:
-                yield Setting(key, one)
-                continue
-            for item in items(value):
-                member = scalar(item)
-                if member is not None:
-                    yield Setting(key, member)
+
+def _for_a_service(stem: str) -> bool:
+    return stem.split(".", 1)[0] in _SERVICE_NAMES or stem.startswith(
+        tuple(name for name in _SERVICE_NAMES if name.startswith(".") or "-" in name)
+    )
