@@ -14,10 +14,10 @@ from tree_sitter import Point, Range
 #: Comments and strings; a quote by itself means that the text cannot be told apart this way.
 _TOKEN = re.compile(
     rb"#[^\r\n]*"
-    rb'|"""(?:[^"\\]+|\\.|"(?!""))*"""'
-    rb"|'''(?:[^'\\]+|\\.|'(?!''))*'''"
-    rb'|"(?:[^"\\\r\n]+|\\.)*"'
-    rb"|'(?:[^'\\\r\n]+|\\.)*'"
+    rb'|"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""'
+    rb"|'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'''"
+    rb'|"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"'
+    rb"|'[^'\\\r\n]*(?:\\.[^'\\\r\n]*)*'"
     rb"""|["']""",
     re.DOTALL,
 )
