@@ -1,0 +1,53 @@
+"""YAML and JSON that tell a service how to run the program: Compose, CI, Kubernetes, Cog."""
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import PurePosixPath
+
+from analyzers.documents.base import Document, Source
+from analyzers.documents.conda import CondaDocument
+from analyzers.documents.settings import Setting, language_of, settings_around
+from analyzers.documents.shell_carriers import is_workflow
+
+
+class Service(Enum):
+    """Who reads a file."""
+
+    COMPOSE = "compose"
+    WORKFLOW = "workflow"
+    COG = "cog"
+    DEV_CONTAINER = "dev container"
+    OTHER = "other"
+
+
+class ServiceDocument(Document):
+    """A file that a service reads; YAML of other names may be for Kubernetes."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.language = language_of(source.path)
+
+    @classmethod
+    def accepts(cls, path: str) -> bool:
+        """YAML that is no conda environment, and the settings of dev containers."""
+        name = PurePosixPath(path.lower()).name
+        if name.endswith((".yml", ".yaml")):
+            return not CondaDocument.accepts(path)
+        return name in ("devcontainer.json", ".devcontainer.json")
+
+    @property
+    def service(self) -> Service:
+        """Who reads this file, by its name."""
+        name = PurePosixPath(self.path.lower()).name
+        if name.endswith(".json"):
+            return Service.DEV_CONTAINER
+        if name.startswith(("docker-compose", "compose")):
+            return Service.COMPOSE
+        if name in ("cog.yaml", "cog.yml"):
+            return Service.COG
+        return Service.WORKFLOW if is_workflow(self.path) else Service.OTHER
+
+    def settings(self, words: re.Pattern[bytes]) -> Iterator[Setting]:
+        """The settings whose key or value holds one of the words, in the order of the text."""
+        return settings_around(self.root, self.text, words)
