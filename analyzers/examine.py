@@ -49,7 +49,10 @@ def examine(path: str, data: bytes, chosen: Sequence[Rule[Any]]) -> FileReport:
             skipped.append(Skipped(path, str(error)))
             continue
         words, mine = reading.hits(source.text)
-        document = kind.around(source, words) if words else None
+        if not words:
+            continue
+        whole = any(one.whole for one in mine)
+        document = kind(source) if whole else kind.around(source, words)
         if document is None:
             continue
         try:

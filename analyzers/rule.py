@@ -57,7 +57,9 @@ class Rule(Generic[D]):
     which one must occur in a file's text before the file is parsed for this rule. ``fix`` is the
     best that a rewrite of this rule may claim; the rewrite may grade a place lower. ``what``,
     ``why`` and ``advice`` are marked with ``N_``. ``source`` says where the claim about PyTorch,
-    macOS or a library comes from; ``since`` which release it speaks of.
+    macOS or a library comes from; ``since`` which release it speaks of. Of a Python file only the
+    functions with a trigger are parsed; ``whole`` asks for all of it, for a rule that follows names
+    from one function into another.
     """
 
     code: str
@@ -73,6 +75,7 @@ class Rule(Generic[D]):
     find: Callable[[D], Iterable[Match]]
     examples: tuple[Example, ...]
     since: str = ""
+    whole: bool = False
 
     @property
     def layer(self) -> Layer:

@@ -52,10 +52,15 @@ def readings(rules: Sequence[Rule[Any]]) -> dict[type[Document], Reading]:
 
 import re
 from functools import cache
+def _lit(t):
+    if re.fullmatch(rb"[^\\()\[\]?*+|^$.{}]+", t): return True
+    try: re.compile(t)
+    except re.error: return True
+    return False
 @cache
 def literals(triggers):
-    return tuple(t for t in triggers if re.fullmatch(rb"[^\\()\[\]?*+|^$.{}]+", t))
+    return tuple(t for t in triggers if _lit(t))
 @cache
 def rx(triggers):
-    rest=[t for t in triggers if not re.fullmatch(rb"[^\\()\[\]?*+|^$.{}]+", t)]
+    rest=[t for t in triggers if not _lit(t)]
     return re.compile(b"|".join(b"(?:"+t+b")" for t in rest)) if rest else None

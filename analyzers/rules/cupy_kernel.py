@@ -42,6 +42,7 @@ RULE = Rule(
     ),
     source="https://docs.cupy.dev/en/stable/user_guide/kernel.html",
     find=find,
+    whole=True,
     examples=(
         Example(
             text="""\

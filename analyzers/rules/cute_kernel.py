@@ -34,6 +34,7 @@ RULE = Rule(
     ),
     source="https://docs.nvidia.com/cutlass/latest/media/docs/pythonDSL/quick_start.html",
     find=find,
+    whole=True,
     examples=(
         Example(
             text="""\

@@ -53,6 +53,7 @@ RULE = Rule(
     ),
     source="https://numba.readthedocs.io/en/stable/cuda/overview.html",
     find=find,
+    whole=True,
     examples=(
         Example(
             text="""\

@@ -44,6 +44,7 @@ RULE = Rule(
     ),
     source="https://github.com/triton-lang/triton#compatibility",
     find=find,
+    whole=True,
     examples=(
         Example(
             text="""\

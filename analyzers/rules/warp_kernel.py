@@ -34,6 +34,7 @@ RULE = Rule(
     ),
     source="https://nvidia.github.io/warp/installation.html",
     find=find,
+    whole=True,
     examples=(
         Example(
             text="""\
