@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analyzers.arguments import call_of, keyword, method_of, passed, positional, string_of
-from analyzers.devices import calls_of, guard_of
+from analyzers.devices import calls_of
 from analyzers.documents.python import (
     PythonDocument,
     enclosing,
@@ -20,6 +20,7 @@ from analyzers.documents.python import (
     statement_of,
     unparenthesised,
 )
+from analyzers.guards import is_guarded
 
 _DEVICE_NAME = re.compile(
     r"(?i)(?!.*cpu)(?:.*_)?(?:dev(?:ice)?s?|gpu|cuda|mps)(?:_?(?:id|idx|index|str))?\Z"
@@ -28,19 +29,13 @@ _MPS_TEST = re.compile(
     rb"""[=!]=\s*["']mps|["']mps["']\s*(?:[=!]=|in\b|not\s+in\b)|\bis_mps|\bon_mps|"""
     rb"""startswith\(\s*["']mps|\bin\s*[(\[{][^)\]}\r\n]{0,80}["']mps"""
 )
-_NAMES_MPS = re.compile(rb"""["']mps(?::\d+)?["']|\bbackends\s*\.\s*mps\b|\btorch\s*\.\s*mps\b""")
 _LEAVES = ("cpu", "numpy", "item", "tolist")
 _SCOPE = ("function_definition", "module")
 
 
-def names_mps(document: PythonDocument) -> bool:
-    """Whether the file speaks of MPS at all."""
-    return document.says(_NAMES_MPS)
-
-
 def settled(document: PythonDocument, node: Node) -> bool:
     """Whether ``node`` runs on CUDA alone, or where the function asks for MPS itself."""
-    if guard_of(document, node) is not None:
+    if is_guarded(document, node):
         return True
     scope = enclosing(node, ("function_definition",))
     if scope is not None:
@@ -109,6 +104,8 @@ def is_cpu(document: PythonDocument, node: Node | None) -> bool:
     """Whether an argument is the CPU by its spelling."""
     if node is not None and node.type == "call":
         node = positional(node, 0)
+    if node is not None and node.type in ("identifier", "attribute"):
+        return "cpu" in document.slice(node).lower()
     return string_of(document, node) == "cpu"
 
 

@@ -22,6 +22,19 @@ RAISES: dict[str, str] = dict.fromkeys(
         "init",
         "can_device_access_peer",
         "cudart",
+        "default_stream",
+        "set_per_process_memory_fraction",
+        "get_per_process_memory_fraction",
+        "set_sync_debug_mode",
+        "get_sync_debug_mode",
+        "current_blas_handle",
+        "caching_allocator_alloc",
+        "memory.mem_get_info",
+        "random.get_rng_state",
+        "random.initial_seed",
+        "profiler.start",
+        "profiler.stop",
+        "profiler.profile",
     ),
     "AssertionError: Torch not compiled with CUDA enabled",
 ) | {
@@ -32,6 +45,38 @@ RAISES: dict[str, str] = dict.fromkeys(
     "reset_max_memory_allocated": (
         "AttributeError: module 'torch._C' has no attribute '_cuda_resetPeakMemoryStats'"
     ),
+    "reset_accumulated_memory_stats": (
+        "AttributeError: module 'torch._C' has no attribute '_cuda_resetAccumulatedMemoryStats'"
+    ),
+    "reset_max_memory_cached": (
+        "AttributeError: module 'torch._C' has no attribute '_cuda_resetPeakMemoryStats'"
+    ),
+    "memory_snapshot": (
+        "AttributeError: module 'torch._C' has no attribute '_cuda_memorySnapshot'"
+    ),
+    "memory._snapshot": (
+        "AttributeError: module 'torch._C' has no attribute '_cuda_memorySnapshot'"
+    ),
+    "memory._dump_snapshot": (
+        "AttributeError: module 'torch._C' has no attribute '_cuda_memorySnapshot'"
+    ),
+    "memory._record_memory_history": (
+        "AttributeError: module 'torch._C' has no attribute '_cuda_record_memory_history'"
+    ),
+    "get_allocator_backend": (
+        "AttributeError: module 'torch._C' has no attribute '_cuda_getAllocatorBackend'"
+    ),
+    "nccl.version": "AttributeError: module 'torch._C' has no attribute '_nccl_version'",
+    "_sleep": "AttributeError: module 'torch._C' has no attribute '_cuda_sleep'",
+    "temperature": "ModuleNotFoundError: nvidia-ml-py does not seem to be installed",
+    "power_draw": "ModuleNotFoundError: nvidia-ml-py does not seem to be installed",
+    "clock_rate": "ModuleNotFoundError: nvidia-ml-py does not seem to be installed",
+    "memory_usage": "ModuleNotFoundError: nvidia-ml-py does not seem to be installed",
+    "is_current_stream_capturing": (
+        "RuntimeError: Tried to instantiate dummy base class _cuda_isCurrentStreamCapturing"
+    ),
+    "graph_pool_handle": "RuntimeError: Tried to instantiate dummy base class _graph_pool_handle",
+    "MemPool": "RuntimeError: Tried to instantiate dummy base class MemPool",
     "memory_summary": "KeyError: 'allocated_bytes.all.current'",
     "utilization": "ModuleNotFoundError: nvidia-ml-py does not seem to be installed",
     "Stream": "RuntimeError: torch.cuda.Stream requires CUDA support",
@@ -43,6 +88,8 @@ RAISES: dict[str, str] = dict.fromkeys(
     "nvtx.range_push": "RuntimeError: NVTX functions not installed",
     "nvtx.range_pop": "RuntimeError: NVTX functions not installed",
     "nvtx.mark": "RuntimeError: NVTX functions not installed",
+    "nvtx.range": "RuntimeError: NVTX functions not installed",
+    "nvtx.range_start": "AttributeError: '_NVTXStub' object has no attribute 'rangeStartA'",
 }
 
 #: Names that answer without an error, and with nothing: they do no harm and do no work.
@@ -65,6 +112,22 @@ HARMLESS = frozenset(
         "stream",
         "is_initialized",
         "get_arch_list",
+        "get_gencode_flags",
+        "set_rng_state",
+        "set_stream",
+        "device_of",
+        "memory_cached",
+        "max_memory_cached",
+        "host_memory_stats",
+        "list_gpu_processes",
+        "is_tf32_supported",
+        "memory.empty_cache",
+        "memory.memory_allocated",
+        "memory.max_memory_allocated",
+        "memory.memory_reserved",
+        "random.manual_seed",
+        "random.manual_seed_all",
+        "nccl.is_available",
     }
 )
 
@@ -77,6 +140,8 @@ EFFECT_ONLY = frozenset(
         "reset_max_memory_allocated",
         "ipc_collect",
         "init",
+        "reset_accumulated_memory_stats",
+        "reset_max_memory_cached",
         "nvtx.range_push",
         "nvtx.range_pop",
         "nvtx.mark",

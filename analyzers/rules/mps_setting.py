@@ -65,7 +65,8 @@ def _setting(document: PythonDocument, node: Node) -> tuple[Node, Node] | None:
 
 
 def _fallback(document: PythonDocument, place: Node, value: str | None) -> Iterator[Match]:
-    if value is not None and _NUMBER.match(value) is None:
+    number = _NUMBER.match(value) if value is not None else None
+    if value is not None and number is None:
         yield Match(
             place.start_byte,
             place.end_byte,
@@ -75,7 +76,7 @@ def _fallback(document: PythonDocument, place: Node, value: str | None) -> Itera
             ).format(name=FALLBACK, value=repr(value)),
             severity=Severity.BLOCKS,
         )
-    elif value is not None and int(_NUMBER.match(value)[0]) == 0:
+    elif number is not None and int(number[0]) == 0:
         return
     elif _after_torch(document, place):
         yield Match(

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analyzers.arguments import call_of, keyword
-from analyzers.devices import guard_of
 from analyzers.documents.python import PythonDocument
+from analyzers.guards import is_guarded
 from analyzers.reach import under_condition
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
@@ -37,7 +37,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
             call = call_of(reference.node)
             if call is None:
                 continue
-            if guard_of(document, call) is not None or under_condition(document, call, _OPTIONAL):
+            if is_guarded(document, call) or under_condition(document, call, _OPTIONAL):
                 yield _match(
                     call,
                     _("Runs with several CUDA cards alone; a Mac has one GPU."),
@@ -58,7 +58,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
             call = call_of(reference.node)
             if call is None:
                 continue
-            if guard_of(document, call) is not None:
+            if is_guarded(document, call):
                 yield _match(
                     call,
                     _("Runs only where CUDA is available, and is skipped on a Mac."),

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analyzers.arguments import argument, call_of
 from analyzers.documents.python import PythonDocument, enclosing
-from analyzers.reach import settled
+from analyzers.reach import may_fail, settled, under_condition
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -41,15 +41,16 @@ def find(document: PythonDocument) -> Iterator[Match]:
         read = node if node.type == "subscript" else enclosing(node, ("subscript", "block"))
         if read is None or read.type != "subscript" or _is_target(read):
             continue
-        if not _under_condition(document, read) and not settled(document, read):
-            yield Match(
-                read.start_byte,
-                read.end_byte,
-                _(
-                    "Only torchrun sets LOCAL_RANK; started plainly, as on a Mac with its one GPU, "
-                    "this raises a KeyError. Read it with a default of 0."
-                ),
-            )
+        if under_condition(document, read, _KNOWS) or may_fail(read) or settled(document, read):
+            continue
+        yield Match(
+            read.start_byte,
+            read.end_byte,
+            _(
+                "Only torchrun sets LOCAL_RANK; started plainly, as on a Mac with its one GPU, "
+                "this raises a KeyError. Read it with a default of 0."
+            ),
+        )
 
 
 def _is_card_count(document: PythonDocument, count: Node) -> bool:
@@ -72,27 +73,6 @@ def _is_target(read: Node) -> bool:
     if parent.type == "delete_statement":
         return True
     return parent.type == "assignment" and parent.child_by_field_name("left") == read
-
-
-def _under_condition(document: PythonDocument, node: Node) -> bool:
-    """Whether the place runs on a condition, or in a ``try``, that knows a plain start."""
-    child, parent = node, node.parent
-    while parent is not None:
-        if parent.type == "try_statement":
-            return True
-        if parent.type in ("if_statement", "elif_clause", "conditional_expression"):
-            tests = [parent.child_by_field_name("condition")]
-            if parent.type == "conditional_expression":
-                tests = parent.named_children[1:2]
-            elif parent.type == "if_statement" and child.type == "else_clause":
-                tests = []
-            for test in tests:
-                if test is not None and _KNOWS.search(
-                    document.text, test.start_byte, test.end_byte
-                ):
-                    return True
-        child, parent = parent, parent.parent
-    return False
 
 
 RULE = Rule(
