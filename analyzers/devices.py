@@ -56,7 +56,18 @@ _TEXT_CALLS = re.compile(
     r"hasattr|getattr|setattr|get|pop|setdefault|replace|split|join|append_text|Counter|title|"
     r"xlabel|ylabel|skip|skipIf|mark|\w*Error|add_argument)\Z"
 )
-_TEST_METHODS = ("startswith", "endswith", "find", "index", "count", "__contains__", "__eq__")
+_TEST_METHODS = (
+    "startswith",
+    "endswith",
+    "find",
+    "index",
+    "count",
+    "replace",
+    "split",
+    "removeprefix",
+    "lstrip",
+    "strip",
+)
 #: Calls that look something up and take a value for the case that it is not there.
 _LOOKUPS = re.compile(r"(?:^|\.)(?:get|getenv|getattr|pop|setdefault|prompt|input|Prompt)\Z")
 _AMP_CALL = re.compile(r"(?:^|\.)(?:autocast|GradScaler|custom_fwd|custom_bwd|is_autocast_\w+)\Z")
@@ -90,10 +101,12 @@ def _classified(document: PythonDocument, string: Node) -> DeviceString | None:
     content = document.slice(string).lstrip("rRbBfFuU").strip("'\"")
     value = _DEVICE_VALUE.match(content)
     node, computed = _whole_string(string)
-    if value is None and not computed and "{" not in content and "%" not in content:
+    if value is None and not computed and content != "cuda:" and not set("{%") & set(content):
         return None
     index = -1 if value is None or computed else int(value[1]) if value[1] else None
     role, holder = _role(document, node)
+    if value is None and content == "cuda:" and role is not Role.COMPARISON:
+        return None
     if role is Role.CONSTRUCTOR:
         index = _second_argument(document, holder, index)
     return DeviceString(node, index, role, holder)
@@ -222,6 +235,11 @@ def _role(document: PythonDocument, node: Node) -> tuple[Role, Node]:
     return Role.TEXT, parent
 
 
+def _is_compared(node: Node) -> bool:
+    above = enclosing(node, ("comparison_operator", "call", "assignment", "block", "module"))
+    return above is not None and above.type == "comparison_operator"
+
+
 _STORES = (
     "assignment",
     "augmented_assignment",
@@ -249,7 +267,8 @@ def _argument_role(document: PythonDocument, node: Node, call: Node) -> tuple[Ro
     callee = _callee(document, call)
     last = callee.rpartition(".")[2]
     if callee == "torch.device":
-        return Role.CONSTRUCTOR, call
+        compared = _role(document, call) if _is_compared(call) else None
+        return compared if compared is not None else (Role.CONSTRUCTOR, call)
     if last == "to" and "." in callee:
         return Role.TO, call
     if _AMP_CALL.search(callee):

@@ -190,6 +190,8 @@ def _sense_of_comparison(document: PythonDocument, node: Node) -> int:
         return {b"==": 1, b"is": 1, b"!=": -1, b"is not": -1}.get(operator, 0)
     inner = sense(document, left, _DEEPEST)
     value = document.slice(right)
+    if operator == b">" and _counts(document, left):
+        return 1
     if inner == 0:
         return 0
     yes = {(b">", "0"), (b">", "1"), (b">=", "1"), (b"!=", "0"), (b"is not", "None")}
@@ -197,6 +199,12 @@ def _sense_of_comparison(document: PythonDocument, node: Node) -> int:
     no = {(b"==", "0"), (b"<", "1"), (b"<=", "0"), (b"is", "None"), (b"is", "False")}
     no |= {(b"==", "False")}
     return inner if (operator, value) in yes else -inner if (operator, value) in no else 0
+
+
+def _counts(document: PythonDocument, node: Node) -> bool:
+    """Whether an expression is the number of CUDA devices, which is nought on a Mac."""
+    function = node.child_by_field_name("function") if node.type == "call" else None
+    return function is not None and document.dotted(function) == "torch.cuda.device_count"
 
 
 def _names_cuda_alone(document: PythonDocument, node: Node) -> bool:

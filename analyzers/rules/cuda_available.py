@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analyzers.choices import is_in_condition
-from analyzers.documents.python import PythonDocument, enclosing, nth, statement_of
-from analyzers.guards import AVAILABLE, is_handled, sense
+from analyzers.documents.python import PythonDocument, enclosing, statement_of
+from analyzers.guards import AVAILABLE, is_handled
 from analyzers.messages import handled_message
+from analyzers.refusals import ladder_of, refuses
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -25,68 +26,28 @@ def find(document: PythonDocument) -> Iterator[Match]:
 
 
 def _judge(document: PythonDocument, call: Node) -> tuple[str, Severity, Fix]:
-    refused = _("The program refuses to start without CUDA."), Severity.BLOCKS, Fix.MANUAL
-    branch = _("A branch for CUDA alone; it is not taken on a Mac."), Severity.COSMETIC, Fix.NONE
     if is_handled(document, call):
         return handled_message(), Severity.COSMETIC, Fix.NONE
-    statement = statement_of(call)
-    if statement.type == "assert_statement":
-        test = nth(statement, 0)
-        return refused if test is not None and sense(document, test) == 1 else branch
-    if enclosing(call, ("decorator", "block")) in _decorators(call):
+    if refuses(document, call):
+        message = _("The program refuses to start without CUDA.")
+        return message, Severity.BLOCKS, Fix.MANUAL
+    around = enclosing(call, ("decorator", "block"))
+    if around is not None and around.type == "decorator":
         message = _("Without CUDA this is skipped, on a Mac too.")
         return message, Severity.COSMETIC, Fix.NONE
-    ladder = _ladder_of(call)
-    if ladder is not None:
-        return refused if _refuses(document, ladder) else branch
-    if enclosing(call, ("conditional_expression", "boolean_operator", "block")) is not None:
-        inner = enclosing(call, ("conditional_expression", "argument_list", "block"))
-        if inner is not None and inner.type == "conditional_expression":
-            return branch
-    if statement.type == "expression_statement" and _is_text(call):
+    choosing = enclosing(call, ("conditional_expression", "argument_list", "block"))
+    if (
+        ladder_of(call) is not None
+        or statement_of(call).type == "assert_statement"
+        or (choosing is not None and choosing.type == "conditional_expression")
+    ):
+        message = _("A branch for CUDA alone; it is not taken on a Mac.")
+        return message, Severity.COSMETIC, Fix.NONE
+    if _is_text(call):
         message = _("Only said aloud: on a Mac this is False.")
         return message, Severity.COSMETIC, Fix.NONE
     message = _("On a Mac this is False, and whatever depends on it is off.")
     return message, Severity.DEGRADES, Fix.MANUAL
-
-
-def _decorators(call: Node) -> list[Node]:
-    decorator = enclosing(call, ("decorator",))
-    return [decorator] if decorator is not None else []
-
-
-def _ladder_of(call: Node) -> Node | None:
-    """The ``if``, ``elif`` or ``while`` whose condition holds a test."""
-    child, parent = call, call.parent
-    while parent is not None and parent.type not in ("block", "module", "argument_list"):
-        if parent.type in ("if_statement", "elif_clause", "while_statement"):
-            return parent if parent.child_by_field_name("condition") == child else None
-        child, parent = parent, parent.parent
-    return None
-
-
-def _refuses(document: PythonDocument, ladder: Node) -> bool:
-    """Whether the branch that a Mac takes raises an error or ends the program."""
-    test = ladder.child_by_field_name("condition")
-    taken: list[Node | None] = []
-    if test is not None and sense(document, test) == -1:
-        taken = [ladder.child_by_field_name("consequence")]
-    elif test is not None and sense(document, test) == 1:
-        owner = ladder if ladder.type == "if_statement" else ladder.parent
-        clauses = owner.children_by_field_name("alternative") if owner is not None else []
-        if len(clauses) == 1 and clauses[0].type == "else_clause":
-            taken = [clauses[0].child_by_field_name("body")]
-    return any(_ends(document, body) for body in taken if body is not None)
-
-
-def _ends(document: PythonDocument, body: Node) -> bool:
-    last = nth(body, body.named_child_count - 1) if body.named_child_count else None
-    if last is None:
-        return False
-    text = document.slice(last)
-    if last.type == "raise_statement":
-        return "Skip" not in text
-    return text.startswith(("sys.exit(", "exit(", "quit(", "os._exit("))
 
 
 def _is_text(call: Node) -> bool:

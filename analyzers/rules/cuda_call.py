@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from analyzers.documents.python import PythonDocument, under
 from analyzers.guards import AVAILABLE, Standing, standing
 from analyzers.messages import handled_message
+from analyzers.refusals import refuses
 from analyzers.rule import Example, Match, Rule
 from analyzers.torch_cuda import HARMLESS, RAISES, is_tensor_type
 from project.translation import N_, _
@@ -36,6 +37,9 @@ def find(document: PythonDocument) -> Iterator[Match]:
                 severity=Severity.COSMETIC,
                 fix=Fix.NONE,
             )
+        elif short == "device_count" and refuses(document, match_node):
+            message = _("The program refuses to go on without CUDA.")
+            yield Match(match_node.start_byte, match_node.end_byte, message, fix=Fix.MANUAL)
         elif short in RAISES:
             yield Match(
                 match_node.start_byte,

@@ -14,7 +14,11 @@ from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 _NAME = re.compile(rb"(?<![\w-])\w{0,40}[cC](?:uda|UDA)\w{0,40}(?![\w-])")
-_OPTION = re.compile(rb"""(?i)["']--?(?:[\w]+[-_])*cuda(?:[-_]\w+)*(?:/--?[\w-]+)?["']""")
+_OPTION = re.compile(
+    rb"""(?i)["']--?(?:[a-z]+[-_]){0,3}cuda(?:[-_]?(?:devices?|ids?|idx|index|num|available|"""
+    rb"""visible[-_]devices))?(?:/--?[\w-]+)?["']"""
+)
+_NUMBERED = re.compile(r"(?i)cuda[-_]?(?:device|id|index|num|visible)")
 _KEY = re.compile(rb"""(?i)["'](?:use|no|with|has|is|enable|disable)_cuda["']""")
 _OFF = re.compile(r"(?i)(?:^|[-_])(?:no|not|non|disable|without)[-_]?cuda")
 _GETS = re.compile(rb"(?:^|\.)(?:getattr|hasattr|get|pop|setdefault|set_defaults)\Z")
@@ -63,6 +67,9 @@ def _match(place: Node, name: str, document: PythonDocument, node: Node) -> Matc
             "what it does."
         )
         return Match(start, end, message.format(name=name), severity=Severity.DEGRADES)
+    if _NUMBERED.search(name):
+        message = _("`{name}` chooses among CUDA devices: a Mac has one MPS device.")
+        return Match(start, end, message.format(name=name))
     message = _("`{name}` decides for or against CUDA: MPS takes the side of the CPU here.")
     return Match(start, end, message.format(name=name))
 
@@ -89,10 +96,8 @@ def _flag_at(document: PythonDocument, node: Node) -> Node | None:
     if node.type != "identifier" or CUDA_FLAG.match(document.slice(node)) is None:
         return None
     name = document.slice(node)
-    if name == "is_cuda":
-        return None
     parent = node.parent
-    if parent is None:
+    if parent is None or (name == "is_cuda" and parent.type == "attribute"):
         return None
     if parent.type == "attribute" and parent.child_by_field_name("attribute") == node:
         return _attribute(document, parent)

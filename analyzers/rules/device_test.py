@@ -3,11 +3,14 @@
 import re
 from collections.abc import Iterator
 
+from tree_sitter import Node
+
 from analyzers.choices import is_in_condition
 from analyzers.devices import Role, device_strings
 from analyzers.documents.python import PythonDocument, enclosing
 from analyzers.guards import is_handled
 from analyzers.messages import handled_message
+from analyzers.refusals import refuses
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -22,15 +25,29 @@ def find(document: PythonDocument) -> Iterator[Match]:
         node = string.holder
         if string.role is not Role.COMPARISON or is_in_condition(document, node):
             continue
-        handled = is_handled(document, node)
-        yield Match(node.start_byte, node.end_byte, handled_message() if handled else message)
+        if is_handled(document, node):
+            yield Match(node.start_byte, node.end_byte, handled_message())
+        else:
+            yield _judged(document, node, message)
     for match, node in document.hits(_IS_CUDA):
         attribute = node if node.type == "attribute" else enclosing(node, ("attribute",))
         if attribute is None or attribute.end_byte != match.end():
             continue
         if is_in_condition(document, attribute):
             continue
-        yield Match(attribute.start_byte, attribute.end_byte, message)
+        yield _judged(document, attribute, message)
+
+
+def _judged(document: PythonDocument, node: Node, message: str) -> Match:
+    if not refuses(document, node):
+        return Match(node.start_byte, node.end_byte, message)
+    return Match(
+        node.start_byte,
+        node.end_byte,
+        _("The program refuses whatever is not on CUDA, MPS included."),
+        severity=Severity.BLOCKS,
+        fix=Fix.MANUAL,
+    )
 
 
 RULE = Rule(
@@ -61,6 +78,13 @@ RULE = Rule(
         Example(
             text="""if device.type in ("cuda", "mps"):\n    pass\n""",
             finds=('device.type in ("cuda", "mps")',),
+        ),
+        Example(
+            text="""\
+                assert x.is_cuda and y.device == torch.device("cuda")
+                text = name.replace("cuda:", "")
+                """,
+            finds=("x.is_cuda", 'y.device == torch.device("cuda")', 'name.replace("cuda:", "")'),
         ),
         Example(text="""if device.type == "mps" or kind == "cuda_graph":\n    pass\n"""),
         Example(text="""if device.type == "cpu":\n    pass\n"""),
