@@ -8,8 +8,8 @@ Each begins as an example of a rule or a small binary and is then flipped, cut, 
 stretched or filled with control characters, always the same for a seed. Some files, and the
 repository's own git configuration, would leave a trace in DIR/trace if anything of them were run.
 
-With ``--scan`` it is then scanned. Exit status 1 when that raised, took more than five seconds for a
-file, left a trace, changed a file, or let a control character into what is printed.
+With ``--scan`` it is then scanned. Exit status 1 when that raised, took more than five seconds for
+a file, left a trace, changed a file, or let a control character into what is printed.
 """
 
 import argparse
@@ -25,6 +25,7 @@ import textwrap
 import time
 import traceback
 import unicodedata
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -103,7 +104,8 @@ def bombs(trace: Path) -> list[Seed]:
     zeros = bytes(40_000_000)
     outside = {"../../outside.py": b"x.cuda()", "/etc/x/data.pkl": samples.state("cuda:0")}
     twice = BytesIO()
-    with zipfile.ZipFile(twice, "w") as made:
+    with zipfile.ZipFile(twice, "w") as made, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the name is there already
         for place in ("cpu", "cuda:0"):
             made.writestr(zipfile.ZipInfo("a/data.pkl"), samples.state(place))
     running = samples.running("posix.system", f"touch '{trace}/pickle'")
