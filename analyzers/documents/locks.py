@@ -4,10 +4,8 @@ A lock for every platform names packages that only Linux installs; what is asked
 package is reached on a Mac, along the dependencies whose markers hold there.
 """
 
-import importlib
 import json
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,6 +15,7 @@ from typing import Any
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
+from analyzers.documents import toml
 from analyzers.documents.base import Document
 from analyzers.markers import marker_holds, wanted_on_mac
 from project.translation import _
@@ -56,7 +55,7 @@ class LockDocument(Document):
         name = PurePosixPath(self.path.lower()).name
         try:
             text = self.text.decode("utf-8")
-            data = json.loads(text) if name == "pipfile.lock" else _toml().loads(text)
+            data = json.loads(text) if name == "pipfile.lock" else toml.loads(text)
             return list(_READERS[name](data))
         except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
             return None
@@ -89,11 +88,6 @@ class LockDocument(Document):
             if self._read is None
             else ()
         )
-
-
-def _toml() -> Any:
-    # The standard library has it from Python 3.11 on.
-    return importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
 
 
 def _reached(packages: Sequence[_Package]) -> set[str]:

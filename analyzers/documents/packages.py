@@ -35,5 +35,5 @@ class PackagesDocument(RequirementsDocument):
     def problems(self) -> Sequence[str]:
         """What of the file is not valid, or not a requirement."""
         if not self._manifest.valid:
-            return (_("It is not valid TOML; what could be read of it was read."),)
+            return (_("It is not valid TOML, or longer than such a file is."),)
         return super().problems()

@@ -1,8 +1,11 @@
 """TOML as keys and values with the offsets of each; what has no offsets is nobody's finding."""
 
+import importlib
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import tree_sitter_toml
 from tree_sitter import Language, Node, Parser
@@ -10,8 +13,8 @@ from tree_sitter import Language, Node, Parser
 TOML = Language(tree_sitter_toml.language())
 #: Arrays and inline tables within each other that are looked at.
 _DEEPEST = 8
-#: More values than any project writes by hand; what follows them is not read.
-_MOST = 20_000
+#: More bytes than anybody writes by hand.
+_LONGEST = 300_000
 _KEY_PART = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'|([\w-]+)")
 
 
@@ -31,13 +34,30 @@ class Text:
     quoted: bool
 
 
+def loads(text: str) -> Any:
+    """The data of a TOML text.
+
+    Raises:
+        ValueError: it is not valid.
+    """
+    # The standard library has it from Python 3.11 on.
+    parser = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        return parser.loads(text)
+    except RecursionError as error:
+        raise ValueError from error
+
+
 def texts(text: bytes) -> tuple[list[Text], bool]:
-    """The values of a file, in order, and whether all of it is valid and was read."""
-    root = Parser(TOML).parse(text).root_node
+    """The values of a file, in order, and whether it is valid; nothing of one that is not."""
+    try:
+        if len(text) > _LONGEST:
+            return [], False
+        loads(text.decode("utf-8-sig"))
+    except ValueError:
+        return [], False
     found: list[Text] = []
-    for number, child in enumerate(root.named_children):
-        if len(found) > _MOST or number > _MOST:
-            return found, False
+    for number, child in enumerate(Parser(TOML).parse(text).root_node.named_children):
         if child.type == "pair":
             found.extend(_pair(child, (), 0))
         elif child.type in ("table", "table_array_element"):
@@ -46,7 +66,7 @@ def texts(text: bytes) -> tuple[list[Text], bool]:
             for pair in named:
                 if pair.type == "pair":
                     found.extend(_pair(pair, lead, number + 1))
-    return found, not root.has_error
+    return found, True
 
 
 def _key(node: Node) -> tuple[str, ...]:
