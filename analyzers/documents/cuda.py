@@ -171,7 +171,7 @@ class CudaDocument(Document):
     def includes(self) -> tuple[Include, ...]:
         """Every header that the file includes, with the line that does."""
         found: list[Include] = []
-        for start, end in self._directives:
+        for start, end in self.directives:
             match = _INCLUDE.match(self.said, start, end)
             if match is not None:
                 begin = start + len(match[0]) - len(match[0].lstrip())
@@ -180,10 +180,10 @@ class CudaDocument(Document):
 
     def in_define(self, offset: int) -> bool:
         """Whether a place is in the definition of a macro."""
-        index = bisect.bisect_right(self._directives, (offset, len(self.text))) - 1
+        index = bisect.bisect_right(self.directives, (offset, len(self.text))) - 1
         if index < 0:
             return False
-        start, end = self._directives[index]
+        start, end = self.directives[index]
         return offset < end and _DEFINE_HEAD.match(self.code, start, end) is not None
 
     @cached_property
@@ -191,7 +191,7 @@ class CudaDocument(Document):
         """Where a preprocessor condition about CUDA begins to hold, or no longer does."""
         starts, states = [0], [False]
         stack: list[tuple[bool, bool]] = []
-        for start, end in self._directives:
+        for start, end in self.directives:
             match = _CONDITION.match(self.code, start, end)
             if match is None:
                 continue
@@ -224,7 +224,8 @@ class CudaDocument(Document):
         return states[bisect.bisect_right(starts, offset) - 1]
 
     @cached_property
-    def _directives(self) -> list[tuple[int, int]]:
+    def directives(self) -> list[tuple[int, int]]:
+        """Where each preprocessor line begins and ends, with the lines that continue it."""
         return [match.span() for match in _DIRECTIVE.finditer(self.code)]
 
     def kernels(self) -> Iterator[Kernel]:
@@ -265,9 +266,9 @@ class CudaDocument(Document):
     def _signature_start(self, start: int) -> int:
         """Where the declaration that holds ``start`` begins: behind what ended before it."""
         floor = max(0, start - _REACH)
-        index = bisect.bisect_right(self._directives, (start, start)) - 1
+        index = bisect.bisect_right(self.directives, (start, start)) - 1
         if index >= 0:
-            begin, end = self._directives[index]
+            begin, end = self.directives[index]
             if end > start:
                 head = _DEFINE_HEAD.match(self.code, begin, start)
                 end = head.end() if head is not None else begin

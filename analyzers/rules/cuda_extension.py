@@ -246,6 +246,7 @@ RULE = Rule(
     ),
     source="https://docs.pytorch.org/docs/stable/cpp_extension.html",
     find=find,
+    whole=True,
     examples=(
         Example(
             path="setup.py",
