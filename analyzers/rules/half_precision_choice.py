@@ -14,6 +14,8 @@ from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
+_TRUE = re.compile(rb"(?m)^(\w+)[ \t]*=[ \t]*True\b")
+
 
 def find(document: PythonDocument) -> Iterator[Match]:
     """``.half()`` without a condition, where the device may also be the CPU."""
@@ -66,8 +68,10 @@ def _is_unconditional(document: PythonDocument, node: Node) -> bool:
                 return False
             test = unparenthesised(test)
             name = document.text[test.start_byte : test.end_byte]
-            constant = re.compile(rb"(?m)^" + re.escape(name) + rb"[ \t]*=[ \t]*True\b")
-            if test.type != "identifier" or not document.says(constant):
+            constants = document.remember(
+                "true", lambda: frozenset(one[1] for one in _TRUE.finditer(document.text))
+            )
+            if test.type != "identifier" or name not in constants:
                 return False
         child, parent = parent, parent.parent
     return True

@@ -30,11 +30,12 @@ def find(document: PythonDocument) -> Iterator[Match]:
                 ),
                 until=PRESENT[first],
             )
+    seen: set[tuple[int, str]] = set()
     for reference in document.references("torch.get_device_module"):
         call = call_of(reference.node)
         if call is None or string_of(document, positional(call, 0)) in ("cuda", "cpu"):
             continue
-        yield from _through_module(document, call)
+        yield from _through_module(document, call, seen)
 
 
 def _absent(name: str) -> str:
@@ -60,8 +61,13 @@ def _is_asked_for(document: PythonDocument, name: str) -> bool:
     return document.says(asked)
 
 
-def _through_module(document: PythonDocument, call: Node) -> Iterator[Match]:
-    """What a program asks of the module of whatever device there is."""
+def _through_module(
+    document: PythonDocument, call: Node, seen: set[tuple[int, str]]
+) -> Iterator[Match]:
+    """What a program asks of the module of whatever device there is.
+
+    ``seen`` holds the names, with the start of their scope, that were followed already.
+    """
     function = call.parent
     if function is not None and function.type == "attribute":
         yield from _asked(document, function)
@@ -73,6 +79,9 @@ def _through_module(document: PythonDocument, call: Node) -> Iterator[Match]:
     if assigned.child_by_field_name("right") != call or left.type != "identifier":
         return
     scope = enclosing(call, ("function_definition", "module")) or document.root
+    if (scope.start_byte, document.slice(left)) in seen:
+        return
+    seen.add((scope.start_byte, document.slice(left)))
     name = document.text[left.start_byte : left.end_byte]
     pattern = re.compile(rb"(?<![\w.])" + re.escape(name) + rb"\s*\.\s*\w+")
     for match in pattern.finditer(document.text, scope.start_byte, scope.end_byte):

@@ -12,6 +12,7 @@ from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 _LOADERS = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
+_CARRIER = re.compile(rb"(?<![\w.])(\w+)\.\w+[ \t]*=[ \t]*lambda\b")
 _FUNCTIONS = ("collate_fn", "worker_init_fn")
 
 
@@ -53,8 +54,10 @@ def _has_lambda(document: PythonDocument, dataset: Node | None) -> bool:
     """Whether the file gives the dataset itself a lambda to carry."""
     if dataset is None or dataset.type != "identifier":
         return False
-    name = re.escape(document.text[dataset.start_byte : dataset.end_byte])
-    return document.says(re.compile(rb"(?<![\w.])" + name + rb"\.\w+[ \t]*=[ \t]*lambda\b"))
+    carriers = document.remember(
+        "lambdas", lambda: frozenset(match[1] for match in _CARRIER.finditer(document.text))
+    )
+    return document.text[dataset.start_byte : dataset.end_byte] in carriers
 
 
 RULE = Rule(
