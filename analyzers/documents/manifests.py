@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import tree_sitter_python
 from packaging.requirements import InvalidRequirement, Requirement
-from tree_sitter import Language, Node, Parser, Query, QueryCursor
+from tree_sitter import Language, Node, Parser
 
 from analyzers.documents.requirements import Address, Entry, Line, Option, parse, parse_line
 from analyzers.documents.toml import Text, texts
@@ -302,28 +302,35 @@ def _asks(section: str, key: str) -> bool:
 
 # --- setup.py
 
-_KEYWORDS = Query(PYTHON, "(keyword_argument) @keyword")
-_ASSIGNMENTS = Query(PYTHON, "(assignment left: (identifier)) @assignment")
-_ASKING = (b"install_requires", b"setup_requires", b"extras_require", b"tests_require")
+_ASKING = re.compile(rb"\b(?:install_requires|setup_requires|extras_require|tests_require)[ \t]*=")
+_NAMED = re.compile(rb"(?m)^(\w+)[ \t]*=[ \t]*[\[({]")
 
 
 def _setup_py(text: bytes) -> Iterator[tuple[str, Line]]:
     """The literal lists of ``setup()``, or of a name that is given to it; nothing is run."""
+    hits = [match.start() for match in _ASKING.finditer(text)]
+    if not hits:
+        return
     root = Parser(PYTHON).parse(text).root_node
-    named: dict[bytes, Node] = {}
-    for node in QueryCursor(_ASSIGNMENTS).captures(root).get("assignment", []):
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if left is not None and right is not None and left.text is not None:
-            named[left.text] = right
-    for keyword in QueryCursor(_KEYWORDS).captures(root).get("keyword", []):
-        name, value = keyword.child_by_field_name("name"), keyword.child_by_field_name("value")
-        if name is None or value is None or name.text not in _ASKING:
+    named = {match[1]: match.start() for match in _NAMED.finditer(text)}
+    for hit in hits:
+        value = _side(root, hit, "keyword_argument", "value")
+        if value is not None and value.type == "identifier" and value.text in named:
+            value = _side(root, named[value.text], "assignment", "right")
+        if value is None:
             continue
-        if value.type == "identifier" and value.text is not None:
-            value = named.get(value.text, value)
         for extra, string in _strings(value, ""):
             content = (string.text or b"").decode("latin-1")
             yield from ((extra, line) for line in parse_line(content, string.start_byte))
+
+
+def _side(root: Node, offset: int, kind: str, side: str) -> Node | None:
+    """What a name at ``offset`` is bound to, when it begins a node of this kind."""
+    name = root.descendant_for_byte_range(offset, offset + 1)
+    node = name.parent if name is not None else None
+    if node is None or node.type != kind or node.start_byte != offset:
+        return None
+    return node.child_by_field_name(side)
 
 
 def _strings(value: Node, extra: str) -> Iterator[tuple[str, Node]]:

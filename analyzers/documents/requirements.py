@@ -7,7 +7,7 @@ length, so that nothing has to be mapped back.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -88,13 +88,20 @@ def parse_line(content: str, start: int) -> Iterator[Line]:
     if _ADDRESS.match(body) or _ARCHIVE.match(body):
         yield Address(body, start, end)
         return
-    if len(body) <= _LONGEST:
-        try:
-            yield Entry(Requirement(body), start, end)
-            return
-        except (InvalidRequirement, RecursionError):
-            pass
+    wanted = _requirement(body) if len(body) <= _LONGEST else None
+    if wanted is not None:
+        yield Entry(wanted, start, end)
+        return
     yield Unreadable(body, start, end)
+
+
+@lru_cache(maxsize=4096)
+def _requirement(body: str) -> Requirement | None:
+    """A requirement as the standard reads it, or None."""
+    try:
+        return Requirement(body)
+    except (InvalidRequirement, RecursionError):
+        return None
 
 
 def _options(content: str, start: int) -> Iterator[Option]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import PurePosixPath
 
 import tree_sitter_json
@@ -24,6 +25,10 @@ _EXTRAS = ("anchor", "tag", "comment")
 _ABOVE = 5
 #: Nodes above a value that are looked at for them.
 _LEVELS = 60
+#: Bytes of a key or value that can mean a device, and words of a file that are looked at: a file
+#: with more of them is data, and asking the tree for each would take minutes.
+_LONGEST = 300
+_HITS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,7 @@ def language_of(path: str) -> Language | None:
 def settings_around(root: Node, text: bytes, words: re.Pattern[bytes]) -> Iterator[Setting]:
     """The settings whose key or value holds a match of ``words``, in order, each once."""
     seen: set[int] = set()
-    for hit in words.finditer(text):
+    for hit in islice(words.finditer(text), _HITS):
         node = root.descendant_for_byte_range(hit.start(), hit.start() + 1)
         one = _setting(node, hit.start())
         if one is not None and one.value.start not in seen:
@@ -68,7 +73,7 @@ def _setting(node: Node | None, offset: int) -> Setting | None:
             value = _scalar(node)
         if node.type in _PAIRS:
             key, content = _parts(node)
-            if key is None:
+            if key is None or key.end_byte - key.start_byte > _LONGEST:
                 return None
             if not keys:
                 at_key = key.start_byte, key.end_byte
@@ -101,7 +106,9 @@ def _plain(key: Node) -> str:
 
 
 def _scalar(node: Node | None) -> Scalar | None:
-    if node is None or node.type not in _SCALARS or node.text is None:
+    if node is None or node.type not in _SCALARS:
+        return None
+    if node.end_byte - node.start_byte > _LONGEST or node.text is None:
         return None
     text, start, end = node.text, node.start_byte, node.end_byte
     if text[:1] in (b'"', b"'") and len(text) >= 2:
