@@ -34,8 +34,8 @@ _FOUND = re.compile(
 )
 #: How much of a condition is looked at, in bytes.
 _LONGEST = 400
-#: Names that stand in texts about other things: a file is read only where they are imported.
-_COMMON = frozenset({"nvidia", *(name for name in libraries.import_names() if len(name) < 5)})
+#: Names that are short or words of their own, and so parts of other names.
+_COMMON = frozenset({"apex", "cuda", "nemo", "nvidia", "omni", "wisp"})
 
 
 def find(document: PythonDocument) -> Iterator[Match]:
@@ -48,10 +48,10 @@ def find(document: PythonDocument) -> Iterator[Match]:
             continue
         place, trouble = found
         seen.add(place.start_byte)
-        if _is_for_types(document, place):
+        for_types, handled, asked_for = _surroundings(document, place)
+        if for_types:
             continue
         message, severity = trouble.message, trouble.severity
-        handled, asked_for = _surroundings(document, place)
         if handled:
             message = _("The code goes on without this import. {reason}").format(reason=message)
             severity = Severity.COSMETIC
@@ -118,22 +118,24 @@ def _is_own(document: PythonDocument, module: str) -> bool:
     return module.split(".")[0] in folders[:1]
 
 
-def _is_for_types(document: PythonDocument, place: Node) -> bool:
-    """Whether only a type checker sees an import."""
-    branch = enclosing(place, ("if_statement", "function_definition"))
-    if branch is None or branch.type != "if_statement":
-        return False
-    condition = branch.child_by_field_name("condition")
-    return condition is not None and document.slice(condition).endswith("TYPE_CHECKING")
-
-
-def _surroundings(document: PythonDocument, place: Node) -> tuple[bool, bool]:
-    """Whether a failed import is caught around a place, and whether it is asked for before."""
+def _surroundings(document: PythonDocument, place: Node) -> tuple[bool, bool, bool]:
+    """Whether an import is for type checkers alone, caught where it fails, or asked for before."""
     block = enclosing(place, ("block", "module")) or document.root
     return document.remember(
         ("surroundings of imports", block.start_byte, block.end_byte),
-        lambda: (_is_handled(document, block), _is_asked_for(document, block)),
+        lambda: (
+            _is_for_types(document, block),
+            _is_handled(document, block),
+            _is_asked_for(document, block),
+        ),
     )
+
+
+def _is_for_types(document: PythonDocument, block: Node) -> bool:
+    """Whether only a type checker enters a block."""
+    branch = block.parent
+    condition = branch.child_by_field_name("condition") if branch is not None else None
+    return condition is not None and document.slice(condition).endswith("TYPE_CHECKING")
 
 
 def _is_asked_for(document: PythonDocument, block: Node) -> bool:
@@ -182,12 +184,10 @@ def _goes_on(document: PythonDocument, clause: Node) -> bool:
 
 def _triggers() -> Iterator[bytes]:
     for name in libraries.import_names():
-        if name not in _COMMON:
-            yield name.encode()
+        if len(name) < 4 or name in _COMMON:
+            yield from (f"{before}{name}".encode() for before in " \t,'\"")
         else:
-            yield from (
-                f"{before}{name}".encode() for before in ("import ", "from ", ", ", "'", '"')
-            )
+            yield name.encode()
 
 
 RULE = Rule(
