@@ -87,7 +87,8 @@ def _is_model(document: PythonDocument, call: Node) -> bool:
     inner = nth(statement_of(call), 0)
     start = inner.start_byte if inner is not None else call.start_byte
     before = document.text[max(start, call.start_byte - 200) : call.start_byte]
-    return _CHECKPOINT.search(file + b" " + before) is not None
+    said = (file + b" " + before).replace(b"weights_only", b"")
+    return _CHECKPOINT.search(said) is not None
 
 
 def _has_splat(call: Node) -> bool:
@@ -139,7 +140,9 @@ RULE = Rule(
                 """,
         ),
         Example(text="""import torch\nstate = torch.load("net.pth")\nprint(state.keys())\n"""),
-        Example(text="""import torch\nrows = torch.load("rows.pt").to(device)\n"""),
+        Example(
+            text="""import torch\nrows = torch.load("rows.pt", weights_only=True).to(device)\n"""
+        ),
         Example(
             text="""import torch\nnet = torch.jit.load("net.ts", map_location="cpu").to(device)\n"""
         ),

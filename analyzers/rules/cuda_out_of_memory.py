@@ -12,6 +12,9 @@ from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 _TEXT = re.compile(rb"""["']CUDA[^"'\r\n]{0,40}?out of memory""", re.IGNORECASE)
+#: Exceptions that are wide enough for the one of MPS.
+_CAUGHT = re.compile(rb"\bRuntimeError\b|\bException\b|except\s*:")
+_GENERAL = re.compile(rb"""["']out of memory""")
 _CLASSES = ("torch.cuda.OutOfMemoryError", "torch.OutOfMemoryError")
 
 
@@ -26,7 +29,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
             clause = enclosing(reference.node, ("except_clause", "block", "module"))
             if clause is None or clause.type != "except_clause" or settled(document, clause):
                 continue
-            if b"RuntimeError" in _head(document, clause):
+            if _CAUGHT.search(_heads(document, clause)) is not None:
                 continue
             yield Match(reference.node.start_byte, reference.node.end_byte, message)
     for _match, node in document.hits(_TEXT):
@@ -37,15 +40,22 @@ def find(document: PythonDocument) -> Iterator[Match]:
         while condition.parent is not None and condition.parent.type == "boolean_operator":
             condition = condition.parent
         text = document.text[condition.start_byte : condition.end_byte].lower()
-        if b"mps" not in text and not settled(document, comparison):
+        if b"mps" in text or _GENERAL.search(text) is not None:
+            continue
+        if not settled(document, comparison):
             yield Match(comparison.start_byte, comparison.end_byte, message)
 
 
-def _head(document: PythonDocument, clause: Node) -> bytes:
-    """The line of an ``except`` that names the exceptions."""
-    blocks = [child for child in clause.children if child.type == "block"]
-    end = blocks[0].start_byte if blocks else clause.end_byte
-    return document.text[clause.start_byte : end]
+def _heads(document: PythonDocument, clause: Node) -> bytes:
+    """What the ``except`` clauses of one ``try`` name, joined."""
+    clauses = clause.parent.named_children if clause.parent is not None else [clause]
+    heads = []
+    for one in clauses:
+        if one.type == "except_clause":
+            body = next((child for child in one.children if child.type == "block"), None)
+            end = body.start_byte if body is not None else one.end_byte
+            heads.append(document.text[one.start_byte : end])
+    return b"\n".join(heads)
 
 
 RULE = Rule(
@@ -96,6 +106,17 @@ RULE = Rule(
                     step()
                 except (RuntimeError, torch.cuda.OutOfMemoryError):
                     retry()
+                """,
+        ),
+        Example(
+            text="""\
+                import torch
+                try:
+                    step()
+                except torch.cuda.OutOfMemoryError:
+                    retry()
+                except RuntimeError:
+                    give_up()
                 """,
         ),
         Example(

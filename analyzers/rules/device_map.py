@@ -21,7 +21,9 @@ def find(document: PythonDocument) -> Iterator[Match]:
         if holder is None or holder.type not in ("keyword_argument", "assignment"):
             continue
         value = holder.child_by_field_name("value") or holder.child_by_field_name("right")
-        if value is None or settled(document, holder):
+        if value is None or (holder.type == "assignment" and value.type != "dictionary"):
+            continue
+        if settled(document, holder):
             continue
         if match[0] == b"max_memory":
             if any(key.type == "integer" for key, _value in _pairs(value)):
@@ -34,16 +36,38 @@ def find(document: PythonDocument) -> Iterator[Match]:
                         "disk."
                     ),
                 )
-        elif value.type == "integer" or any(one.type == "integer" for _key, one in _pairs(value)):
-            yield Match(
-                holder.start_byte,
-                holder.end_byte,
-                _(
-                    "The number means a CUDA card: PyTorch before 2.5 takes it for CUDA everywhere, "
-                    "and a Mac has no second one. Give the device itself, as in "
-                    '{"": str(device)}, or "auto".'
-                ),
-            )
+        else:
+            yield from _cards(holder, [held for _key, held in _pairs(value)] or [value])
+
+
+def _cards(holder: Node, places: list[Node]) -> Iterator[Match]:
+    """What the numbers among the places mean."""
+    numbers = [place for place in places if place.type == "integer"]
+    if any(place.text != b"0" for place in numbers):
+        yield Match(
+            holder.start_byte,
+            holder.end_byte,
+            _("A number above 0 means a second CUDA card, and a Mac has one GPU."),
+        )
+    elif numbers:
+        yield Match(
+            holder.start_byte,
+            holder.end_byte,
+            _("Before PyTorch 2.5 the number means a CUDA card: this raises on a Mac."),
+            severity=Severity.BLOCKS,
+            until="2.5",
+        )
+        yield Match(
+            holder.start_byte,
+            holder.end_byte,
+            _(
+                "The number was for the first CUDA card; from PyTorch 2.5 on it means the "
+                'accelerator of the machine. Name the device, as in {"": str(device)}, so that older '
+                "releases and a machine without one work too."
+            ),
+            severity=Severity.COSMETIC,
+            since="2.5",
+        )
 
 
 def _pairs(value: Node) -> Iterator[tuple[Node, Node]]:
@@ -79,7 +103,11 @@ RULE = Rule(
                     "org/m", device_map="auto", max_memory={0: "40GiB", "cpu": "100GiB"}
                 )
                 """,
-            finds=('device_map={"": 0}', 'max_memory={0: "40GiB", "cpu": "100GiB"}'),
+            finds=(
+                'device_map={"": 0}',
+                'device_map={"": 0}',
+                'max_memory={0: "40GiB", "cpu": "100GiB"}',
+            ),
         ),
         Example(text="""model = load("org/m", device_map="auto")\n"""),
         Example(text="""model = load("org/m", device_map={"": device})\n"""),

@@ -80,9 +80,20 @@ def _elsewhere(document: PythonDocument, call: Node) -> bool:
     given = passed(call)
     if given and b".cpu()" in document.text[given[0].start_byte : given[0].end_byte]:
         return True
+    if given and _is_made_on_cpu(document, given[0]):
+        return True
     if b".cpu()" in document.text[call.start_byte : call.start_byte + 200].split(b"\n")[0]:
         return True
     return is_cpu(document, keyword(call, "device")) or settled(document, call)
+
+
+def _is_made_on_cpu(document: PythonDocument, value: Node) -> bool:
+    """Whether a value is made by PyTorch in place, from Python's own values and on no device."""
+    if value.type != "call" or keyword(value, "device") is not None:
+        return False
+    function = value.child_by_field_name("function")
+    name = document.dotted(function) if function is not None else None
+    return name in ("torch.tensor", "torch.from_numpy", "torch.Tensor")
 
 
 def _match(call: Node, name: str, operator: Operator) -> Match:
@@ -167,6 +178,7 @@ RULE = Rule(
         ),
         Example(text="""import numpy as np\nimport torch\nw, v = np.linalg.eig(a)\n"""),
         Example(text="""import torch\nw = torch.linalg.eig(a.cpu())\n"""),
+        Example(text="""import torch\nm = torch.mode(torch.tensor(labels))\n"""),
         Example(text="""import torch\npool = torch.nn.AdaptiveAvgPool3d((1, 1, 1))\n"""),
         Example(
             text="""import torch.nn.functional as F\ny = F.interpolate(x, size=8, mode="bilinear")\n"""
