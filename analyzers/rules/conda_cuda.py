@@ -1,5 +1,6 @@
 """E303: a conda environment that asks for CUDA."""
 
+import re
 from collections.abc import Iterator
 
 from analyzers.documents.conda import CondaDocument
@@ -9,9 +10,40 @@ from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
+_PYTORCH = re.compile(r"(?:[\w./-]+::)?pytorch(?:-cpu)?\s*(?:<|=+)\s*(\d+)\.(\d+)")
+_PYTHON = re.compile(r"python\s*=+\s*(\d+)\.(\d+)(?:\.(\d+))?")
+
 
 def find(document: CondaDocument) -> Iterator[Match]:
     """The channel of NVIDIA, CUDA packages, and pip's lines among the dependencies."""
+    matches = [*_of_cuda(document)]
+    for package in document.packages():
+        message = _too_old(package.value, beside_cuda=bool(matches))
+        if message is not None:
+            matches.append(Match(package.start, package.end, message, Severity.DEGRADES))
+    yield from sorted(matches, key=lambda match: match.start)
+
+
+def _too_old(spec: str, beside_cuda: bool) -> str | None:
+    """Pins that keep a Mac from MPS; an old Python is news only where the file is for CUDA."""
+    pytorch = _PYTORCH.match(spec)
+    if pytorch is not None and (int(pytorch[1]), int(pytorch[2])) < (1, 12):
+        return _(
+            "{spec} predates MPS, which came with PyTorch 1.12: where it installs at all, it runs "
+            "on the CPU."
+        ).format(spec=spec)
+    python = _PYTHON.match(spec) if beside_cuda else None
+    if python is None:
+        return None
+    version = int(python[1]), int(python[2]), int(python[3] or 99)
+    if version >= (3, 8, 6):
+        return None
+    return _("{spec} has no build for osx-arm64: take Python 3.10 or newer on a Mac.").format(
+        spec=spec
+    )
+
+
+def _of_cuda(document: CondaDocument) -> Iterator[Match]:
     for channel in document.channels():
         if channel.value.rstrip("/").rpartition("/")[2].lower() == "nvidia":
             yield Match(
@@ -36,7 +68,11 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=CondaDocument,
-    triggers=(rb"(?i:cuda|nvidia|cudnn|nccl|gpu|cutensor|libcu|libnv|libnpp)", rb"pip\b"),
+    triggers=(
+        rb"(?i:cuda|nvidia|cudnn|nccl|gpu|cutensor|libcu|libnv|libnpp)",
+        rb"pip\b",
+        rb"pytorch",
+    ),
     what=N_("A conda environment names CUDA's packages, builds or channel."),
     why=N_(
         "For osx-arm64 there are no such packages: the solver stops. Where somebody has loosened "
@@ -75,6 +111,22 @@ RULE = Rule(
                 "torch==2.0.1+cu118",
                 "flash-attn",
             ),
+        ),
+        Example(
+            path="environment.yaml",
+            text="""\
+                name: ldm
+                dependencies:
+                  - python=3.8.5
+                  - pip=20.3
+                  - cudatoolkit=9.0
+                  - pytorch=1.11.0
+                """,
+            finds=("python=3.8.5", "cudatoolkit=9.0", "pytorch=1.11.0"),
+        ),
+        Example(
+            path="environment.yml",
+            text="dependencies:\n  - python=3.8.5\n  - pytorch=1.13\n  - pytorch-lightning=1.6\n",
         ),
         Example(
             path="environment.yaml",
