@@ -132,7 +132,7 @@ ROWS = (
     ),
     Library(
         ("pytorch3d",),
-        ("pytorch3d",),
+        ("pytorch3d.loss", "pytorch3d.ops", "pytorch3d.renderer"),
         OnMac.PARTIAL,
         Backend.CPU,
         _CPU_KERNELS,
@@ -214,11 +214,14 @@ ROWS = (
     ),
     Library(
         ("nerfstudio",),
-        ("nerfstudio",),
-        OnMac.CUDA_ONLY,
-        Backend.NONE,
-        N_("Its installation notes ask for an NVIDIA GPU; its methods rest on CUDA extensions."),
-        N_("Train on the CUDA machine; its exports can be viewed on a Mac."),
+        (),
+        OnMac.PARTIAL,
+        Backend.MPS,
+        N_(
+            "Its notes ask for an NVIDIA GPU; machine.device-type may be mps, for the methods that "
+            "need neither gsplat nor tiny-cuda-nn."
+        ),
+        N_("Try a method in plain PyTorch on a Mac; train on the CUDA machine."),
         "https://docs.nerf.studio/quickstart/installation.html",
     ),
     Library(

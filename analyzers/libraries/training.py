@@ -41,7 +41,7 @@ ROWS = (
     ),
     Library(
         ("fairscale",),
-        ("fairscale",),
+        ("fairscale.nn.data_parallel", "fairscale.nn.model_parallel"),
         OnMac.PARTIAL,
         Backend.CPU,
         N_("Its sharding and model parallelism take CUDA devices unless they are given others."),
@@ -77,7 +77,7 @@ ROWS = (
     ),
     Library(
         ("nemo-toolkit",),
-        ("nemo.collections", "nemo.core"),
+        ("nemo.collections",),
         OnMac.PARTIAL,
         Backend.CPU,
         N_("Its notes ask for an NVIDIA GPU to train a model; a Mac is for inference."),
@@ -217,10 +217,10 @@ ROWS = (
     Library(
         ("nvidia-physicsnemo", "nvidia-modulus"),
         ("physicsnemo",),
-        OnMac.PARTIAL,
+        OnMac.WORKS,
         Backend.CPU,
-        N_("It installs on macOS, without what its extras for CUDA bring."),
-        N_("Develop on a Mac with small cases; train on the CUDA machine."),
+        N_("Its notes name macOS on arm64 for pip; its extras for CUDA are not for a Mac."),
+        "",
         "https://github.com/NVIDIA/physicsnemo#platform-support",
     ),
     Library(

@@ -10,7 +10,7 @@ _RNNT = N_("Use torchaudio.functional.rnnt_loss on the CPU.")
 ROWS = (
     Library(
         ("detectron2",),
-        ("detectron2",),
+        ("detectron2.engine", "detectron2.layers", "detectron2.modeling"),
         OnMac.PARTIAL,
         Backend.CPU,
         N_("It builds on macOS with its own operators for the CPU alone: they refuse MPS tensors."),
@@ -28,7 +28,7 @@ ROWS = (
     ),
     Library(
         ("mmdet3d",),
-        ("mmdet3d",),
+        ("mmdet3d.ops",),
         OnMac.PARTIAL,
         Backend.CPU,
         N_("It installs on macOS; its operators are those of mmcv, and of spconv for some models."),

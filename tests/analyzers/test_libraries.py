@@ -136,6 +136,7 @@ def test_words_that_start_a_search_are_those_of_troublesome_modules() -> None:
         ("import torch_scatter as ts", "degrades"),
         ("from nvidia import dali", "blocks"),
         ("from mmcv import Config, ops", "degrades"),
+        ("from pytorch3d.ops import knn_points", "degrades"),
         ("from numba import (\n    njit,\n    cuda,\n)", "blocks"),
         ("import numpy, torch, cupy", "blocks"),
         ("from cuda.bindings import driver", "blocks"),
@@ -153,6 +154,7 @@ def test_imports_are_found(text: str, severity: str) -> None:
     [
         "import bitsandbytes\nimport jax.numpy as jnp\nimport faiss\n",
         "from numba import njit\nimport mmcv\nimport taichi as ti\n",
+        "from pytorch3d.transforms import so3_exp_map\nfrom detectron2.config import get_cfg\n",
         "from . import triton\nfrom .apex import amp\nfrom .. import cupy\n",
         "from torch import cuda\nimport torch.cuda\n",
         "find('cupy')\nnames = ['triton', 'apex']\nrun(x, triton)\n",
