@@ -39,7 +39,7 @@ class ConfigDocument(Document):
         if stem.split(".", 1)[0].split("-", 1)[0] in _TOOLS or ".vscode" in pure.parts:
             return False
         if pure.suffix in (".json", ".jsonc"):
-            return bool(_JSON_NAME.search(str(pure)))
+            return bool(_JSON_NAME.search("/".join(pure.parts[-2:]))) and "vocab" not in stem
         return pure.suffix in (".toml", ".ini", ".cfg", ".conf")
 
     def settings(self, words: re.Pattern[bytes]) -> Iterator[Setting]:

@@ -88,6 +88,11 @@ class ShellDocument(Document):
         """Whether people read these commands and nothing runs them."""
         return self.carrier is Carrier.INSTRUCTIONS
 
+    @property
+    def elsewhere(self) -> bool:
+        """Whether no Mac of the user's runs these commands: they are for readers, or for CI."""
+        return self.carrier in (Carrier.INSTRUCTIONS, Carrier.WORKFLOW)
+
     @cached_property
     def _parts(self) -> list[Node]:
         nodes = QueryCursor(_PARTS).captures(self.root).get("part", [])

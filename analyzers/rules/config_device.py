@@ -61,7 +61,7 @@ def _is_device(setting: Setting) -> bool:
 
 def _several(setting: Setting, key: str, value: str) -> tuple[str, Severity] | None:
     """Settings of more than one GPU."""
-    if _COUNT_KEY.match(key) and value.isdecimal() and int(value[:6]) > 1:
+    if _COUNT_KEY.match(key) and value.isdecimal() and 1 < int(value[:6]) < 1025:
         return _("Several GPUs are asked for; a Mac has one MPS device."), Severity.DEGRADES
     if key == "distributed_type" and value in ("multi_gpu", "deepspeed", "fsdp", "megatron_lm"):
         return _(

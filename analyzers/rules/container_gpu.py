@@ -15,7 +15,7 @@ def find(document: ShellDocument) -> Iterator[Match]:
     """Commands that hand GPUs to a container."""
     for command in document.commands():
         if _hands_over(command) and not document.guarded(command.start, command.end):
-            severity = Severity.COSMETIC if document.instructs else None
+            severity = Severity.COSMETIC if document.elsewhere else None
             message = _(
                 "The container is started with NVIDIA GPUs. On a Mac a container is a Linux "
                 "virtual machine without CUDA and without MPS: run natively there."

@@ -19,7 +19,7 @@ def find(document: ShellDocument) -> Iterator[Match]:
         message = _message(command.name)
         if message is None or document.guarded(command.start, command.end):
             continue
-        severity = Severity.COSMETIC if document.instructs else None
+        severity = Severity.COSMETIC if document.elsewhere else None
         yield Match(command.start, command.end, message.format(name=command.name), severity)
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from analyzers.documents.shell import Assignment, ShellDocument
+from analyzers.documents.shell_carriers import Carrier
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -30,8 +31,10 @@ def find(document: ShellDocument) -> Iterator[Match]:
         if found is None or document.guarded(assignment.start, assignment.end):
             continue
         message, severity = found
-        if document.instructs:
+        if document.elsewhere:
             severity = Severity.COSMETIC
+        elif document.carrier is Carrier.CONTAINER and severity is Severity.BLOCKS:
+            severity = Severity.DEGRADES
         yield Match(assignment.start, assignment.end, message, severity)
 
 
@@ -46,7 +49,7 @@ def _trouble(assignment: Assignment) -> tuple[str, Severity] | None:
         message = _("CUDA_VISIBLE_DEVICES chooses among CUDA devices and means nothing on a Mac.")
         return message, Severity.COSMETIC
     if name in ("FORCE_CUDA", "BUILD_WITH_CUDA", "USE_CUDA") and value.lower() not in _OFF:
-        if name == "USE_CUDA" and "$" in value:
+        if "$" in value:
             return None
         message = _("{name} makes a build look for CUDA's compiler, which no Mac has.")
         return message.format(name=name), Severity.BLOCKS

@@ -21,7 +21,7 @@ def find(document: ShellDocument) -> Iterator[Match]:
         if found is None or document.guarded(command.start, command.end):
             continue
         message, severity = found
-        if document.instructs:
+        if document.elsewhere:
             severity = Severity.COSMETIC
         yield Match(command.start, command.end, message, severity)
 
@@ -66,8 +66,8 @@ def _is_several(value: str) -> bool:
 
 def _one_device() -> tuple[str, Severity]:
     return _(
-        "Several processes are started, one for each GPU. A Mac has one MPS device, and PyTorch no "
-        "backend between processes for it: start a single process there."
+        "Several processes are started, as for several GPUs. A Mac has one MPS device, and PyTorch "
+        "no backend between processes for it: start a single process there."
     ), Severity.DEGRADES
 
 

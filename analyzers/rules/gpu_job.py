@@ -59,7 +59,7 @@ def _command(document: ShellDocument, command: Command) -> Match | None:
         message = _("{name} does not exist on macOS: make this step optional.").format(
             name=command.name
         )
-        severity = Severity.COSMETIC if document.instructs else None
+        severity = Severity.COSMETIC if document.elsewhere else None
         return Match(command.start, command.end, message, severity)
     if command.name in ("module", "ml"):
         wanted = command.arguments
@@ -67,7 +67,7 @@ def _command(document: ShellDocument, command: Command) -> Match | None:
             return None
         if any(_MODULE.search(argument) for argument in wanted):
             message = _("A cluster's module for CUDA is loaded; a Mac has neither.")
-            severity = Severity.COSMETIC if document.instructs else None
+            severity = Severity.COSMETIC if document.elsewhere else None
             return Match(command.start, command.end, message, severity)
     return None
 

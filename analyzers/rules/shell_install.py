@@ -22,18 +22,17 @@ def find(document: ShellDocument) -> Iterator[Match]:
 
 
 def _graded(carrier: Carrier, trouble: Trouble) -> tuple[str, Severity]:
-    """Nothing stops a program where the step is only read, or runs inside a container."""
-    hard = trouble.severity is Severity.BLOCKS
+    """Nothing stops a program where the step is only read, or runs inside a container or in CI."""
+    milder = Severity.DEGRADES if trouble.severity is Severity.BLOCKS else Severity.COSMETIC
     if carrier is Carrier.INSTRUCTIONS:
         message = _("{trouble} These instructions need a variant for a Mac.")
-        return message.format(trouble=trouble.message), (
-            Severity.DEGRADES if hard else Severity.COSMETIC
-        )
+        return message.format(trouble=trouble.message), milder
     if carrier is Carrier.CONTAINER:
         message = _("{trouble} In a container, which reaches no MPS on a Mac, it changes nothing.")
-        return message.format(trouble=trouble.message), (
-            Severity.DEGRADES if hard else Severity.COSMETIC
-        )
+        return message.format(trouble=trouble.message), milder
+    if carrier is Carrier.WORKFLOW:
+        message = _("{trouble} Here a service's machine runs it.")
+        return message.format(trouble=trouble.message), Severity.COSMETIC
     return trouble.message, trouble.severity
 
 
