@@ -15,7 +15,7 @@ from analyzers.documents.base import Document
 _BLANKED = re.compile(
     rb"#\[(=*)\[.*?(?:\]\1\]|\Z)|#[^\r\n]*|\"[^\"\\]*(?:\\.[^\"\\]*)*\"?", re.DOTALL
 )
-_COMMAND = re.compile(rb"(?m)^[ \t]*([A-Za-z_]\w*)[ \t]*\(([^()]*)\)")
+_COMMAND = re.compile(rb"(?m)^[ \t]*([A-Za-z_]\w*)[ \t]*\(((?:[^()]|\([^()]*\))*)\)")
 _BLANK = bytes(byte if byte in b"\r\n" else 32 for byte in range(256))
 _ASSIGNMENT = re.compile(
     rb"(?m)^(?:export[ \t]+|override[ \t]+)?([\w.]+)[ \t]*(?:[:?+!]?|::)=[ \t]*([^\r\n#]*)"

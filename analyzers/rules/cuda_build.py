@@ -28,9 +28,9 @@ def find(document: BuildDocument) -> Iterator[Match]:
 def _cmake(document: BuildDocument) -> Iterator[Match]:
     guards: list[bool] = []
     for one in document.invocations():
-        if one.name == "if":
+        if one.name in ("if", "macro", "function"):
             guards.append(_tests(one))
-        elif one.name == "endif" and guards:
+        elif one.name in ("endif", "endmacro", "endfunction") and guards:
             guards.pop()
         elif _needs_cuda(one):
             optional = any(guards) or (
@@ -105,6 +105,8 @@ RULE = Rule(
                 find_package(CUDAToolkit REQUIRED)
                 if(USE_CUDA)
                   enable_language(CUDA)
+                endif()
+                if((A) AND (B))
                 endif()
                 cuda_add_library(ops ops.cu)
                 """,
