@@ -31,7 +31,7 @@ ROWS = (
         Backend.NONE,
         N_("It is Triton for Windows."),
         N_("Give this line a marker for Windows."),
-        "https://github.com/woct0rdho/triton-windows",
+        "https://github.com/triton-lang/triton-windows",
     ),
     Library(
         ("tilelang",),

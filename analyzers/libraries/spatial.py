@@ -88,10 +88,10 @@ ROWS = (
     Library(
         ("cumm",),
         ("cumm",),
-        OnMac.CUDA_ONLY,
-        Backend.NONE,
-        N_("It is the part of spconv that generates CUDA code."),
-        _STAYS,
+        OnMac.WORKS,
+        Backend.CPU,
+        N_("It has wheels for macOS 14 on arm64; spconv, which is built on it, has none."),
+        "",
         "https://github.com/FindDefinition/cumm#install",
     ),
     Library(
