@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analyzers.arguments import call_of, keyword, method_of, passed, positional
 from analyzers.devices import calls_of, device_strings
 from analyzers.documents.python import PythonDocument, enclosing
-from analyzers.reach import moves, reaches_device, settled
+from analyzers.reach import moves, reaches_device, settled, under_condition
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -17,6 +17,7 @@ _NUMPY64 = re.compile(
     rb"""\bastype\(\s*(?:(?:np|numpy)\s*\.\s*(?:float64|double)|float|["'](?:float64|double|f8)["'])\s*[,)]"""
     rb"""|\bdtype\s*=\s*(?:(?:np|numpy)\s*\.\s*(?:float64|double)|["'](?:float64|double|f8)["'])"""
 )
+_OPTION = re.compile(rb"(?i)double|float64|fp64|f64|precision")
 _FROM_NUMPY = ("torch.from_numpy", "torch.tensor", "torch.as_tensor")
 
 
@@ -28,7 +29,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
     )
     for call, _receiver, _name in calls_of(document, "double"):
         if not passed(call) and reaches_device(document, call) and not settled(document, call):
-            yield Match(call.start_byte, call.end_byte, message)
+            yield _match(document, call, call, message)
     for name in ("torch.float64", "torch.double"):
         for reference in document.references(name):
             place = _dtype_of(document, reference.node)
@@ -36,9 +37,16 @@ def find(document: PythonDocument) -> Iterator[Match]:
                 continue
             call, shown = place
             if reaches_device(document, call) and not settled(document, call):
-                yield Match(shown.start_byte, shown.end_byte, message)
+                yield _match(document, call, shown, message)
     yield from _defaults(document)
     yield from _from_numpy(document, message)
+
+
+def _match(document: PythonDocument, call: Node, shown: Node, message: str) -> Match:
+    """The place, milder where the program has an option for the precision."""
+    asked = under_condition(document, call, _OPTION)
+    severity = Severity.DEGRADES if asked else None
+    return Match(shown.start_byte, shown.end_byte, message, severity=severity)
 
 
 def _dtype_of(document: PythonDocument, node: Node) -> tuple[Node, Node] | None:

@@ -25,9 +25,7 @@ _PROCESSES = (
     "torch.distributed.fsdp.fully_shard",
 )
 #: Conditions that let a program be distributed or not.
-_OPTIONAL = re.compile(
-    rb"(?i)dist|ddp|fsdp|rank|world|parallel|multi|gpus|n_?gpu|num_?gpu|device_count|local"
-)
+_OPTIONAL = re.compile(rb"(?i)dist|ddp|fsdp|rank|world|parallel|multi|gpu|device_count|local")
 
 
 def find(document: PythonDocument) -> Iterator[Match]:

@@ -325,6 +325,18 @@ def test_a_numbered_card_is_found_as_place_and_as_limit() -> None:
     assert [one.text for one in found(source)] == ['device_map={"": 0}', 'max_memory={0: "40GiB"}']
 
 
+def test_float64_by_an_option_is_milder() -> None:
+    source = """\
+        import torch
+        def scores(x, use_double):
+            x = x.to(device)
+            if use_double:
+                x = x.double()
+            return x
+        """
+    assert shown(source) == [("D120", "degrades", "x.double()")]
+
+
 def test_quantisation_depends_on_the_version_and_on_an_option() -> None:
     source = """\
         from transformers import BitsAndBytesConfig
