@@ -6,7 +6,7 @@ from project.translation import N_
 _NUMPY_TORCH = N_("Use NumPy, or PyTorch tensors on MPS.")
 _OWN_KERNEL = N_("Use PyTorch operators, or torch.mps.compile_shader for a kernel of your own.")
 _RAPIDS = N_("RAPIDS is for Linux (and WSL2 on Windows) with an NVIDIA GPU.")
-_RAPIDS_NOTES = "https://docs.rapids.ai/install/"
+_RAPIDS_NOTES = "https://docs.nvidia.com/datascience/platform-support/"
 _BINDINGS = N_("It wraps the CUDA driver and toolkit, which no current macOS has.")
 _NATIVE_MODEL = N_("Run the PyTorch or ONNX model itself on a Mac.")
 

@@ -182,9 +182,9 @@ ROWS = (
         ("isaacgym", "isaacgymenvs"),
         OnMac.CUDA_ONLY,
         Backend.NONE,
-        N_("It is for Linux with an NVIDIA GPU, and no longer developed."),
+        N_("It is for Linux with an NVIDIA GPU."),
         N_("Simulate on the CUDA machine, or with MuJoCo on the CPU of a Mac."),
-        "https://developer.nvidia.com/isaac-gym",
+        "https://developer.nvidia.com/isaac-gym/download",
     ),
     Library(
         ("isaacsim", "isaaclab"),
