@@ -11,43 +11,52 @@ from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
-_LOADERS = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
+_LOADER = re.compile(rb"\bDataLoader(?=\s*\()")
 _CARRIER = re.compile(rb"(?<![\w.])(\w+)\.\w+[ \t]*=[ \t]*lambda\b")
 _FUNCTIONS = ("collate_fn", "worker_init_fn")
 
 
 def find(document: PythonDocument) -> Iterator[Match]:
     """Loaders with workers that are given a lambda, or are forked by name."""
-    for name in _LOADERS:
-        for reference in document.references(name):
-            call = call_of(reference.node)
-            if call is None or not number_of(document, keyword(call, "num_workers")):
-                continue
-            context = keyword(call, "multiprocessing_context")
-            functions = [keyword(call, one) for one in _FUNCTIONS]
-            if string_of(document, context) == "fork":
-                yield Match(
-                    call.start_byte,
-                    call.end_byte,
-                    _(
-                        "Forked workers are not safe once Metal has been used in the process; "
-                        "macOS starts workers anew instead."
-                    ),
-                    severity=Severity.DEGRADES,
-                )
-            elif context is None and (
-                any(one is not None and one.type == "lambda" for one in functions)
-                or _has_lambda(document, argument(call, "dataset", 0))
-            ):
-                yield Match(
-                    call.start_byte,
-                    call.end_byte,
-                    _(
-                        "macOS starts workers anew instead of forking, so what they get must be "
-                        "pickled, and a lambda cannot be: the first batch raises. Write a function "
-                        "in a module."
-                    ),
-                )
+    for call in _loaders(document):
+        if not number_of(document, keyword(call, "num_workers")):
+            continue
+        context = keyword(call, "multiprocessing_context")
+        functions = [keyword(call, one) for one in _FUNCTIONS]
+        if string_of(document, context) == "fork":
+            yield Match(
+                call.start_byte,
+                call.end_byte,
+                _(
+                    "Forked workers are not safe once Metal has been used in the process; macOS "
+                    "starts workers anew instead."
+                ),
+                severity=Severity.DEGRADES,
+            )
+        elif context is None and (
+            any(one is not None and one.type == "lambda" for one in functions)
+            or _has_lambda(document, argument(call, "dataset", 0))
+        ):
+            yield Match(
+                call.start_byte,
+                call.end_byte,
+                _(
+                    "macOS starts workers anew instead of forking, so what they get must be "
+                    "pickled, and a lambda cannot be: the first batch raises. Write a function in a "
+                    "module."
+                ),
+            )
+
+
+def _loaders(document: PythonDocument) -> Iterator[Node]:
+    """Calls of a ``DataLoader``, which a notebook may have imported in a cell long gone."""
+    for _found, node in document.hits(_LOADER):
+        function = node
+        if node.parent is not None and node.parent.type == "attribute":
+            function = node.parent
+        call = call_of(function)
+        if call is not None and node.type == "identifier":
+            yield call
 
 
 def _has_lambda(document: PythonDocument, dataset: Node | None) -> bool:
