@@ -27,11 +27,14 @@ _IN_PYTHON = frozenset({"K210", "K211", "K214", "K218"})
 #: No more native files than this are read; a project with more is followed in part.
 _MOST_FILES = 4_000
 _SHOWN = 3
+#: So many steps up a function's name still speaks of the kernel.
+_NEAR = 5
 
 _STRING = re.compile(r"[\"']([A-Za-z_][\w.]*)[\"']")
 _SET_TO = rb"(?m)^\s*%s\s*=\s*[\"']([A-Za-z_][\w.]*)[\"']"
 _NAME_IS = re.compile(r"\bname\s*=\s*([A-Za-z_]\w*)\b|\(\s*([A-Za-z_]\w*)\s*,")
 _USE = re.compile(rb"(?<![\w.])((?:[A-Za-z_]\w*\.){1,4})([A-Za-z_]\w*)")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _REFERENCE = re.compile(
     rb"(?m)^[ \t]*def[ \t]+(\w+?)_(?:ref|reference|pytorch|torch|naive|core_pytorch|slow|cpu|python"
     rb"|native|eager|fallback)[ \t]*\("
@@ -43,7 +46,7 @@ _EXCEPT = re.compile(
     rb"(?m)^[ \t]*except\b[^\n]{0,60}(?:ImportError|ModuleNotFoundError|Exception)"
 )
 #: The name in a signature, of a Python function or of a kernel in a string.
-_DEFINED = re.compile(r"\A(?:async\s+)?def\s+(\w+)|\b__global__\b.*?\b(\w+)\s*\(", re.DOTALL)
+_DEFINED = re.compile(r"\A(?:async\s+)?def\s+(\w+)|\b__global__\b.*?\b(?!__)(\w+)\s*\(", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +155,10 @@ def _read_caller(
 ) -> None:
     """Note what a file that names these modules does with them."""
     path, text = document.path, document.text
-    for found in document.imports:
-        last = found.target.rsplit(".", 1)[-1]
-        before = found.target.rsplit(".", 2)[-2:-1]
-        if last in modules or (before and before[0] in modules):
-            line = document.source.position(found.statement.start_byte)[0]
-            module = last if last in modules else before[0]
+    for statement in dict.fromkeys(found.statement for found in document.imports):
+        words = set(_IDENTIFIER.findall(document.slice(statement)))
+        for module in sorted(words & modules):
+            line = document.source.position(statement.start_byte)[0]
             python.imports.setdefault(module, []).append(Place(path, line))
     for match in _USE.finditer(text):
         name, base = match[2].decode(), match[1].decode().rstrip(".").split(".")
@@ -205,19 +206,18 @@ class _Writer:
             more = self._about_kernel(finding, document)
         elif finding.rule == _EXTENSION:
             more = self._about_module(finding)
-        elif finding.rule in _IN_PYTHON:
-            match = _DEFINED.search(finding.text)
-            name = (match[1] or match[2]) if match is not None else None
-            if name and finding.text.lstrip().startswith(("def", "async", "_")) | (
-                "(" in finding.text
-            ):
-                more = self._instead([name], [], [], None)
+        elif finding.rule == _BINDING:
+            more = self._about_binding(finding)
+        elif finding.rule in _IN_PYTHON and (match := _DEFINED.search(finding.text)) is not None:
+            stem = finding.path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+            more = self._instead([match[1] or match[2], stem], [], [finding.path], None)
         return replace(finding, message=" ".join((finding.message, *more))) if more else finding
 
     # -- who calls it ----------------------------------------------------------------------
 
     def _about_kernel(self, finding: Finding, document: CudaDocument) -> list[str]:
-        kernel = next((one for one in document.kernels() if one.start == finding.start), None)
+        kernels = document.once(CudaDocument.kernels)
+        kernel = next((one for one in kernels if one.start == finding.start), None)
         if kernel is None:
             return []
         start = self.project.start_of(document, kernel)
@@ -233,8 +233,10 @@ class _Writer:
             message = _("It is bound to Python as {names}; no call of that was found.")
             more.append(message.format(names=_some(names)))
         callers = list(dict.fromkeys(place.path for place in places))
-        chain = dict.fromkeys(name for name, _path in above)
-        return more + self._instead([*chain, *names], bound, callers, document)
+        chain = list(dict.fromkeys(name for name, _path in above))
+        # What many names reach is a helper, which none of them speaks of.
+        telling = [*chain[:_NEAR], *(names if len(names) <= _NEAR else ())]
+        return more + self._instead(telling, bound, callers, document)
 
     def _about_binding(self, finding: Finding) -> list[str]:
         bound = [one for one in self.project.bindings if one.place.path == finding.path]
@@ -257,8 +259,9 @@ class _Writer:
         """The modules or libraries that hold a binding; all where the set-up does not tell."""
         if binding.library not in ("TORCH_EXTENSION_NAME", "m"):
             return {binding.library}
-        file = binding.place.path.rsplit("/", 1)[-1]
-        built = {name for name, sources in self.modules.items() if file in sources}
+        file = re.escape(binding.place.path.rsplit("/", 1)[-1])
+        source = re.compile(rf"(?<![\w.-]){file}")
+        built = {name for name, sources in self.modules.items() if source.search(sources)}
         return built or set(self.modules)
 
     def _about_module(self, finding: Finding) -> list[str]:
@@ -386,19 +389,21 @@ class _Writer:
         return message.format(operator=_(operator))
 
     def _shader_way(self, document: CudaDocument) -> str:
-        hard = [
-            need.name
-            for needs in (LIBRARIES, FEATURES)
-            for need, use in used(document, needs)
-            if not need.shader and not use.guarded
-        ]
+        hard = document.once(_beyond_metal)
         if hard:
             message = _("Its file uses {names}: staying on CUDA is the likely answer.")
             return message.format(names=_some(hard))
         return _(
-            "Its file uses nothing that Metal lacks: a shader (torch.mps.compile_shader, PyTorch "
-            "2.7) may do the same."
+            "Its file shows nothing beyond Metal but perhaps double precision: a shader "
+            "(torch.mps.compile_shader, PyTorch 2.7) may do the same."
         )
+
+
+def _beyond_metal(document: CudaDocument) -> Iterator[str]:
+    """What a file uses that a shader cannot simply spell in another way."""
+    for need, use in used(document, (*LIBRARIES, *FEATURES)):
+        if not need.shader and not use.guarded:
+            yield need.name
 
 
 def _some(items: Sequence[object]) -> str:

@@ -7,7 +7,7 @@ whoever says so says "may".
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from analyzers.documents.base import Source
@@ -94,16 +94,12 @@ class Native:
     #: Implementations by device of a function that dispatches: name, key, implementation.
     devices: list[tuple[str, str, str]] = field(default_factory=list)
     kernels: set[Node] = field(default_factory=set)
+    _by_node: dict[Node, list[Binding]] = field(default_factory=lambda: defaultdict(list))
 
     def meant(self, name: str, path: str) -> list[Node]:
         """The functions that a name in a file may mean: the nearest ones, and any kernel."""
         places = self.functions.get(name, {})
-        if path in places:
-            near = {path}
-        else:
-            depths = {other: _together(path, other) for other in places}
-            best = max(depths.values(), default=0)
-            near = {other for other, depth in depths.items() if depth == best}
+        near = {path} if path in places else _nearest(path, list(places))
         return [(name, one) for one in places if one in near or (name, one) in self.kernels]
 
     def above(self, name: str, path: str) -> list[Node]:
@@ -132,16 +128,12 @@ class Native:
 
     def bound(self, nodes: Iterable[Node]) -> list[Binding]:
         """The bindings that stand for one of these functions."""
-        wanted = set(nodes)
-        return [
-            one
-            for one in self.bindings
-            if any(
-                node in wanted
-                for function in one.functions
-                for node in self.meant(function, one.place.path)
-            )
-        ]
+        if not self._by_node:
+            for one in self.bindings:
+                for function in one.functions:
+                    for node in self.meant(function, one.place.path):
+                        self._by_node[node].append(one)
+        return [one for node in nodes for one in self._by_node.get(node, ())]
 
     def place_of(self, name: str) -> Place | None:
         """Where a function of this name is defined, or None if it is not."""
@@ -176,6 +168,26 @@ def read(files: Iterable[tuple[str, bytes]]) -> Native:
         for callee in native.meant(function, path):
             native.callers[callee].update(native.meant(name, path))
     return native
+
+
+def _nearest(path: str, others: Sequence[str]) -> set[str]:
+    """Of several files with functions of one name, those that a file most likely means.
+
+    That is the nearest ones in the tree, among them those named alike (scale.cpp, scale_cuda.cu);
+    none where several are all far away.
+    """
+    depths = {other: _together(path, other) for other in others}
+    best = max(depths.values(), default=0)
+    near = {other for other, depth in depths.items() if depth == best}
+    if best == 0 and len(near) > 1:
+        return set()
+    stem = _stem(path)
+    alike = {one for one in near if stem.startswith(_stem(one)) or _stem(one).startswith(stem)}
+    return alike or near
+
+
+def _stem(path: str) -> str:
+    return path.rsplit("/", 1)[-1].split(".", 1)[0]
 
 
 def _together(path: str, other: str) -> int:
@@ -228,13 +240,16 @@ def _function_name(head: bytes) -> str | None:
     scope = _SCOPE.search(head)
     if opening < 0 or (scope is not None and b"(" not in head[scope.end() :]):
         return None
+    made: str | None = None
     for match in _CALLABLE.finditer(head):
         if _NOT_THE_NAME.fullmatch(match[1]):
             continue
-        made = _WORD.match(head, match.end()) if match[1].isupper() else None
-        name = match[1] if made is None else made[0]  # a macro makes the function of this name
-        return name.decode().rsplit("::", 1)[-1]
-    return None
+        if not match[1].isupper():
+            return match[1].decode().rsplit("::", 1)[-1]
+        argument = _WORD.match(head, match.end())
+        if made is None and argument is not None:
+            made = argument[0].decode()
+    return made  # a macro makes a function of this name
 
 
 def _bindings(document: CudaDocument) -> Iterator[Binding]:
