@@ -118,6 +118,8 @@ def _second_argument(document: PythonDocument, call: Node, index: int | None) ->
     number = nth(arguments, 1) if arguments is not None else None
     if number is None or number.type == "comment":
         return index
+    if number.type == "keyword_argument":
+        number = number.child_by_field_name("value") or number
     return int(document.slice(number)) if document.slice(number).isdigit() else -1
 
 
@@ -147,7 +149,7 @@ def label_of(document: PythonDocument, string: DeviceString) -> str:
             return document.slice(left) if left is not None else label
         return label
     if holder.type == "call":
-        return _looked_up(document, holder)
+        return _looked_up(document, holder) if string.role is Role.ASSIGNMENT else ""
     for field in ("left", "name", "key"):
         target = holder.child_by_field_name(field)
         if target is not None:

@@ -31,8 +31,12 @@ def device_match(
 
 
 def _is_kept(node: Node) -> bool:
-    """Whether a value is assigned or returned as it is, under a test that a Mac fails."""
+    """Whether a value is assigned or returned as it is, right under a test that a Mac fails."""
     statement = statement_of(node)
+    block = statement.parent
+    owner = block.parent if block is not None else None
+    if owner is None or owner.type not in ("if_statement", "elif_clause", "else_clause"):
+        return False
     inner = nth(statement, 0)
     value = inner.child_by_field_name("right") if inner is not None else None
     return value == node or (statement.type == "return_statement" and inner == node)

@@ -17,8 +17,12 @@ from analyzers.documents.base import Document, Source
 from project.translation import _
 
 PYTHON = Language(tree_sitter_python.language())
-_IMPORTS = Query(PYTHON, "[(import_statement) (import_from_statement)] @import")
+_IMPORT = re.compile(rb"import\b")
+_IMPORTS = ("import_statement", "import_from_statement")
 _ERRORS = Query(PYTHON, "[(ERROR) (MISSING)] @error")
+
+#: What cannot stand before a name of its own: a part of a longer name, or the dot of an attribute.
+_NAME_BYTES = frozenset(b"._0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 #: Node types that open a new scope for names.
 SCOPES = ("function_definition", "lambda", "class_definition", "module")
@@ -124,7 +128,10 @@ class PythonDocument(Document):
     def imports(self) -> tuple[Import, ...]:
         """Every name that an import statement of the file binds."""
         found: list[Import] = []
-        for statement in QueryCursor(_IMPORTS).captures(self.root).get("import", []):
+        for _match, word in self.hits(_IMPORT):
+            statement = word.parent
+            if word.type != "import" or statement is None or statement.type not in _IMPORTS:
+                continue
             scope = enclosing(statement, SCOPES) or self.root
             found.extend(
                 Import(name, target, scope, statement) for name, target in self._bound_by(statement)
@@ -191,23 +198,26 @@ class PythonDocument(Document):
         chain: for ``torch.cuda`` the call ``torch.cuda.amp.autocast()`` gives
         ``torch.cuda.amp.autocast``.
         """
+        top = name.partition(".")[0]
+        for reference in self.remember(("references", top), lambda: self._references(top)):
+            if under(reference.name, name):
+                yield reference
+
+    def _references(self, top: str) -> tuple[Reference, ...]:
+        """Uses of a package and of what is imported from it, found in one search."""
+        names = {one.name for one in self.imports if under(one.target, top)}
+        if top == "torch":
+            names.add(top)
         found: dict[int, Reference] = {}
-        for local, target in {(one.name, one.target) for one in self.imports} | {
-            ("torch", "torch")
-        }:
-            if under(target, name):
-                pattern = rf"(?<![\w.]){re.escape(local)}\b"
-            elif under(name, target):
-                rest = name[len(target) + 1 :].split(".")
-                chain = "".join(rf"\s*\.\s*{re.escape(part)}" for part in rest)
-                pattern = rf"(?<![\w.]){re.escape(local)}{chain}\b"
-            else:
-                continue
-            for match, _node in self.hits(re.compile(pattern.encode())):
-                reference = self._reference_at(match.start())
-                if reference is not None and under(reference.name, name):
+        for name in names:
+            for match in re.finditer(re.escape(name.encode()) + rb"\b", self.text):
+                start = match.start()
+                if start and self.text[start - 1] in _NAME_BYTES:
+                    continue
+                reference = self._reference_at(start)
+                if reference is not None and under(reference.name, top):
                     found[reference.node.start_byte] = reference
-        yield from (found[start] for start in sorted(found))
+        return tuple(found[start] for start in sorted(found))
 
     def _reference_at(self, start: int) -> Reference | None:
         node = self.root.descendant_for_byte_range(start, start + 1)
@@ -228,7 +238,7 @@ def under(name: str, prefix: str) -> bool:
 
 def nth(node: Node, index: int) -> Node | None:
     """The named child at ``index``, or None where there are fewer."""
-    return node.named_child(index) if index < node.named_child_count else None
+    return node.named_child(index) if 0 <= index < node.named_child_count else None
 
 
 def enclosing(node: Node, types: Sequence[str]) -> Node | None:

@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from analyzers.choices import is_in_condition
 from analyzers.documents.python import PythonDocument, enclosing, statement_of
-from analyzers.guards import AVAILABLE, is_handled
+from analyzers.guards import AVAILABLE, is_guarded, is_handled
 from analyzers.messages import handled_message
 from analyzers.refusals import ladder_of, refuses
 from analyzers.rule import Example, Match, Rule
@@ -28,7 +28,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
 def _judge(document: PythonDocument, call: Node) -> tuple[str, Severity, Fix]:
     if is_handled(document, call):
         return handled_message(), Severity.COSMETIC, Fix.NONE
-    if refuses(document, call):
+    if not is_guarded(document, call) and refuses(document, call):
         message = _("The program refuses to start without CUDA.")
         return message, Severity.BLOCKS, Fix.MANUAL
     around = enclosing(call, ("decorator", "block"))

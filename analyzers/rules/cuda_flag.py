@@ -13,7 +13,7 @@ from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
-_NAME = re.compile(rb"(?<![\w-])\w{0,40}[cC](?:uda|UDA)\w{0,40}(?![\w-])")
+_NAME = re.compile(rb"cuda|CUDA|Cuda")
 _OPTION = re.compile(
     rb"""(?i)["']--?(?:[a-z]+[-_]){0,3}cuda(?:[-_]?(?:devices?|ids?|idx|index|num|available|"""
     rb"""visible[-_]devices))?(?:/--?[\w-]+)?["']"""

@@ -1,14 +1,18 @@
 """D105: ``device="cuda"`` and other arguments that name CUDA."""
 
+import re
 from collections.abc import Iterator
 
-from analyzers.devices import Role, device_strings, is_device_name, label_of
+from analyzers.devices import DeviceString, Role, device_strings, is_device_name, label_of
 from analyzers.documents.python import PythonDocument
 from analyzers.guards import Standing, standing
 from analyzers.messages import device_match, other_meaning
 from analyzers.rule import Example, Match, Rule
-from project.translation import N_
+from project.translation import N_, _
 from project.vocabulary import Fix, Severity
+
+#: Functions that register a kernel for a kind of device.
+_REGISTERS = re.compile(r"(?:register_\w+|impl|impl_\w+|Library)\Z")
 
 
 def find(document: PythonDocument) -> Iterator[Match]:
@@ -17,6 +21,11 @@ def find(document: PythonDocument) -> Iterator[Match]:
         if string.role not in (Role.KEYWORD, Role.ARGUMENT):
             continue
         node = string.holder if string.role is Role.KEYWORD else string.node
+        remark = _remark(document, string)
+        if remark is not None:
+            start, end = node.start_byte, node.end_byte
+            yield Match(start, end, remark, severity=Severity.COSMETIC, fix=Fix.NONE)
+            continue
         label = label_of(document, string)
         bare = standing(document, node) is Standing.BARE
         if label and bare and not is_device_name(document, label):
@@ -29,6 +38,20 @@ def find(document: PythonDocument) -> Iterator[Match]:
             )
             continue
         yield device_match(document, string, node.start_byte, node.end_byte, node)
+
+
+def _remark(document: PythonDocument, string: DeviceString) -> str | None:
+    """What to say of an argument that is no device to compute on."""
+    if string.role is not Role.ARGUMENT:
+        return None
+    call = string.holder
+    function = call.child_by_field_name("function")
+    name = document.slice(function).rpartition(".")[2] if function is not None else ""
+    if _REGISTERS.match(name):
+        return _("Registers code for CUDA: on a Mac it is there and not called.")
+    if name == "param" and b"marks" in (call.text or b""):
+        return _("One case of a test, with marks of its own that say where it runs.")
+    return None
 
 
 RULE = Rule(

@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analyzers.choices import is_in_condition
 from analyzers.devices import Role, device_strings
 from analyzers.documents.python import PythonDocument, enclosing
-from analyzers.guards import is_handled
+from analyzers.guards import Standing, is_handled, standing
 from analyzers.messages import handled_message
 from analyzers.refusals import refuses
 from analyzers.rule import Example, Match, Rule
@@ -39,7 +39,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
 
 
 def _judged(document: PythonDocument, node: Node, message: str) -> Match:
-    if not refuses(document, node):
+    if standing(document, node) is not Standing.BARE or not refuses(document, node):
         return Match(node.start_byte, node.end_byte, message)
     return Match(
         node.start_byte,
