@@ -3,17 +3,16 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import islice
 
 import tree_sitter_bash
-from tree_sitter import Language, Node, Query, QueryCursor
+from tree_sitter import Language, Node
 
 from analyzers.documents import shell_carriers
 from analyzers.documents.base import Document, Source
 from analyzers.documents.shell_carriers import Carrier
 
 BASH = Language(tree_sitter_bash.language())
-_PARTS = Query(BASH, "[(command) (variable_assignment)] @part")
 _DIRECTIVE = re.compile(rb"^#(SBATCH|PBS|BSUB)\b[^\r\n]*", re.MULTILINE)
 _FIRST_COMMAND = re.compile(rb"^(?![ \t]*(?:#|\r?$))", re.MULTILINE)
 #: Commands that run another one.
@@ -22,6 +21,9 @@ _RUNNERS = (
     "timeout",
 )  # fmt: skip
 _CHOICE = re.compile(rb"(?i)cuda|gpu|nvidia|nvcc|linux|uname|ostype|darwin|command -v|which ")
+_TEST = re.compile(rb"\[|test\b|command\b|which\b|type\b|hash\b|\(|nvidia-smi|nvcc")
+#: Matches of a rule's words that are looked at; a text with more of them is data.
+_HITS = 2000
 #: Levels of blocks around a command that are looked at.
 _BLOCKS = 24
 #: More commands that run commands than anybody writes in one line.
@@ -93,18 +95,41 @@ class ShellDocument(Document):
         """Whether no Mac of the user's runs these commands: they are for readers, or for CI."""
         return self.carrier in (Carrier.INSTRUCTIONS, Carrier.WORKFLOW)
 
-    @cached_property
-    def _parts(self) -> list[Node]:
-        nodes = QueryCursor(_PARTS).captures(self.root).get("part", [])
-        return sorted(nodes, key=lambda node: (node.start_byte, -node.end_byte))
+    def commands(self, words: re.Pattern[bytes]) -> tuple[Command, ...]:
+        """The simple commands in which a match of ``words`` stands, in order.
 
-    def commands(self) -> tuple[Command, ...]:
-        """Every simple command; one that another command runs is named by itself."""
-        return self.once(ShellDocument._commands)
+        One that another command runs is named by itself, too.
+        """
+        return self.remember(
+            ("commands", words),
+            lambda: tuple(
+                one for node in self._around(words, "command") for one in self._commands(node)
+            ),
+        )
 
-    def assignments(self) -> tuple[Assignment, ...]:
-        """Every variable that is set."""
-        return self.once(ShellDocument._assignments)
+    def assignments(self, words: re.Pattern[bytes]) -> tuple[Assignment, ...]:
+        """The variables that are set where a match of ``words`` stands, in order."""
+        return self.remember(
+            ("assignments", words),
+            lambda: tuple(
+                one
+                for node in self._around(words, "variable_assignment")
+                for one in self._assignments(node)
+            ),
+        )
+
+    def _around(self, words: re.Pattern[bytes], kind: str) -> list[Node]:
+        """The nearest nodes of a kind around the matches of ``words``, each once."""
+        found: dict[int, Node] = {}
+        for hit in islice(words.finditer(self.text), _HITS):
+            node = self.root.descendant_for_byte_range(hit.start(), hit.start() + 1)
+            for _level in range(_BLOCKS):
+                if node is None or node.type == kind:
+                    break
+                node = node.parent
+            if node is not None and node.type == kind:
+                found[node.start_byte] = node
+        return [found[start] for start in sorted(found)]
 
     def guarded(self, start: int, end: int) -> bool:
         """Whether a command runs only after a test for the GPU, its tools or the system.
@@ -133,46 +158,40 @@ class ShellDocument(Document):
                 if left is not None and operator is not None:
                     caught = operator.type == "||" and left == child
                     tested = operator.type == "&&" and left != child
-                    if caught or (tested and _CHOICE.search(left.text or b"")):
+                    if caught or (tested and _is_test(left)):
                         return True
             child, node = node, node.parent
         return False
 
-    def _commands(self) -> Iterator[Command]:
-        for node in self._parts:
-            if node.type != "command":
-                continue
-            words = [
-                child
-                for child in node.named_children
-                if child.type not in ("variable_assignment", "comment")
-                and "redirect" not in child.type
-            ]
-            for _depth in range(_DEEPEST):
-                if not words:
-                    break
-                name = self.slice(words[0]).strip("\"'").rpartition("/")[2]
-                arguments = words[1:]
-                yield Command(
-                    name,
-                    tuple(self.slice(word).strip("\"'") for word in arguments),
-                    words[0].start_byte,
-                    words[-1].end_byte,
-                    tuple((word.start_byte, word.end_byte) for word in arguments),
-                )
-                if name not in _RUNNERS:
-                    break
-                while arguments and re.match(rb"-|\w+=|\d", arguments[0].text or b""):
-                    arguments = arguments[1:]
-                words = arguments
+    def _commands(self, node: Node) -> Iterator[Command]:
+        words = [
+            child
+            for child in node.named_children
+            if child.type not in ("variable_assignment", "comment") and "redirect" not in child.type
+        ]
+        for _depth in range(_DEEPEST):
+            if not words:
+                return
+            name = self.slice(words[0]).strip("\"'").rpartition("/")[2]
+            arguments = words[1:]
+            yield Command(
+                name,
+                tuple(self.slice(word).strip("\"'") for word in arguments),
+                words[0].start_byte,
+                words[-1].end_byte,
+                tuple((word.start_byte, word.end_byte) for word in arguments),
+            )
+            if name not in _RUNNERS:
+                return
+            while arguments and re.match(rb"-|\w+=|\d", arguments[0].text or b""):
+                arguments = arguments[1:]
+            words = arguments
 
-    def _assignments(self) -> Iterator[Assignment]:
-        for node in self._parts:
-            name = node.child_by_field_name("name")
-            if node.type == "variable_assignment" and name is not None:
-                value = node.child_by_field_name("value")
-                text = self.slice(value).strip("\"'") if value is not None else ""
-                yield Assignment(self.slice(name), text, node.start_byte, node.end_byte)
+    def _assignments(self, node: Node) -> Iterator[Assignment]:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is not None:
+            text = self.slice(value).strip("\"'") if value is not None else ""
+            yield Assignment(self.slice(name), text, node.start_byte, node.end_byte)
 
     def directives(self) -> Iterator[Directive]:
         """The directives of a batch system, which stops reading them at the first command."""
@@ -185,3 +204,10 @@ class ShellDocument(Document):
             yield Directive(
                 match[1].decode(), content.strip().decode("utf-8", "replace"), match.start(), end
             )
+
+
+def _is_test(node: Node) -> bool:
+    """Whether the last command of a chain tests for the GPU, its tools or the system."""
+    last = node.named_children[-1] if node.type == "list" and node.named_children else node
+    text = last.text or b""
+    return bool(_TEST.match(text) and _CHOICE.search(text))

@@ -16,6 +16,7 @@ from analyzers.documents import notebook_shell
 from analyzers.documents.base import Source
 from analyzers.documents.dockerfile import DOCKERFILE, DockerfileDocument
 from analyzers.documents.yaml import YAML, items, key_of, unwrapped
+from project.translation import _
 
 
 class Carrier(Enum):
@@ -31,6 +32,12 @@ class Carrier(Enum):
 
 
 Span = tuple[int, int]
+
+#: Bytes of a script: longer ones are archives that unpack themselves, and take seconds to parse.
+_LONGEST = 400_000
+_WRITTEN = (
+    Carrier.SCRIPT, Carrier.VARIABLES, Carrier.CONTAINER, Carrier.WORKFLOW, Carrier.RECIPE,
+)  # fmt: skip
 
 _SCRIPTS = (
     ".sh", ".bash", ".zsh", ".ksh", ".slurm", ".sbatch", ".pbs", ".qsub", ".lsf", ".bsub",
@@ -75,9 +82,12 @@ def source_from(path: str, data: bytes) -> Source:
     """The shell's share of a file.
 
     Raises:
-        ValueError: a notebook that is no JSON; the message is a sentence for the user.
+        ValueError: a notebook that is no JSON, or a text that is too long; the message is a
+            sentence for the user.
     """
     carrier = carrier_of(path)
+    if len(data) > _LONGEST and carrier in _WRITTEN:
+        raise ValueError(_("It is longer than a script that people write."))
     if carrier is Carrier.NOTEBOOK:
         return notebook_shell.source_of(path, data)
     whole = Source.of(path, data)

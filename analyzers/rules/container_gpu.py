@@ -1,5 +1,6 @@
 """E308: a container that is started with NVIDIA GPUs."""
 
+import re
 from collections.abc import Iterator
 
 from analyzers.documents.shell import Command, ShellDocument
@@ -7,13 +8,14 @@ from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
+_WORDS = re.compile(rb"--gpus\b|nvidia|--nv")
 _ENGINES = ("docker", "podman", "nerdctl", "docker-compose")
 _APPTAINER = ("singularity", "apptainer")
 
 
 def find(document: ShellDocument) -> Iterator[Match]:
     """Commands that hand GPUs to a container."""
-    for command in document.commands():
+    for command in document.commands(_WORDS):
         if _hands_over(command) and not document.guarded(command.start, command.end):
             severity = Severity.COSMETIC if document.elsewhere else None
             message = _(

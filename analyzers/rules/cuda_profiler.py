@@ -1,5 +1,6 @@
 """E315: a profiler or debugger for CUDA."""
 
+import re
 from collections.abc import Iterator
 
 from analyzers.documents.shell import ShellDocument
@@ -7,6 +8,10 @@ from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
+_WORDS = re.compile(
+    rb"\b(?:nsys|nvprof|nvvp|ncu|nv-nsight-cu-cli|cuda-gdb|compute-sanitizer|cuda-memcheck|nvtop|"
+    rb"gpustat|nvitop|dcgmi)\b"
+)
 _PROFILERS = ("nsys", "nsys-ui", "nvprof", "nvvp")
 _KERNEL_PROFILERS = ("ncu", "ncu-ui", "nv-nsight-cu-cli")
 _DEBUGGERS = ("cuda-gdb", "compute-sanitizer", "cuda-memcheck")
@@ -15,7 +20,7 @@ _METERS = ("nvtop", "gpustat", "nvitop", "dcgmi")
 
 def find(document: ShellDocument) -> Iterator[Match]:
     """NVIDIA's tools that look at a running program, with their counterparts on a Mac."""
-    for command in document.commands():
+    for command in document.commands(_WORDS):
         message = _message(command.name)
         if message is None or document.guarded(command.start, command.end):
             continue

@@ -9,6 +9,7 @@ from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
+_WORDS = re.compile(rb"\w*(?:CUDA|CUDNN|NCCL_|NVIDIA_|CUBLAS_)\w*|/cuda")
 _FOLDERS = re.compile(
     r"(?:CUDA|CUDNN|NCCL)_(?:HOME|PATH|ROOT|ROOT_DIR|DIR|INC_PATH|LIB_PATH)\Z|CUDACXX\Z|"
     r"CUDA_TOOLKIT_ROOT_DIR\Z"
@@ -26,7 +27,7 @@ _OFF = ("", "-1", "0", "off", "false", "none", "void", "n", "no")
 
 def find(document: ShellDocument) -> Iterator[Match]:
     """Variables of CUDA that are set to something."""
-    for assignment in document.assignments():
+    for assignment in document.assignments(_WORDS):
         found = _trouble(assignment)
         if found is None or document.guarded(assignment.start, assignment.end):
             continue

@@ -8,6 +8,9 @@ from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
+_WORDS = re.compile(
+    rb"\b(?:torchrun|accelerate|deepspeed|horovodrun)\b|torch\.distributed\.(?:launch|run)\b"
+)
 _PYTHON = re.compile(r"python[\d.]*\Z")
 _NODES = ("--nproc_per_node", "--nproc-per-node", "--nnodes")
 _PROCESSES = ("--num_processes", "--num-processes", "--num_machines", "--num-machines")
@@ -16,7 +19,7 @@ _MODULES = ("torch.distributed.launch", "torch.distributed.run", "deepspeed.laun
 
 def find(document: ShellDocument) -> Iterator[Match]:
     """Launchers of PyTorch, Accelerate, DeepSpeed and Horovod with more than one process."""
-    for command in document.commands():
+    for command in document.commands(_WORDS):
         found = _message(command)
         if found is None or document.guarded(command.start, command.end):
             continue

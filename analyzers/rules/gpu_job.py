@@ -20,13 +20,14 @@ _REQUESTS = {
 }
 _SUBMITS = {"srun": "SBATCH", "sbatch": "SBATCH", "salloc": "SBATCH", "qsub": "PBS", "bsub": "BSUB"}
 _MODULE = re.compile(r"(?:^|/)(?:cuda|cudnn|nccl|cudatoolkit|nvhpc)\b", re.IGNORECASE)
+_WORDS = re.compile(rb"\bnvidia-|\bnvcc\b|\b(?:module|ml|srun|sbatch|salloc|qsub|bsub)\b")
 _TOOLS = ("nvidia-smi", "nvcc", "nvidia-settings", "nvidia-modprobe", "nvidia-persistenced")
 
 
 def find(document: ShellDocument) -> Iterator[Match]:
     """Requests to a batch system, modules, and the tools of NVIDIA's driver and toolkit."""
     matches = [*_requests(document)]
-    for command in document.commands():
+    for command in document.commands(_WORDS):
         found = _command(document, command)
         if found is not None:
             matches.append(found)

@@ -9,6 +9,7 @@ from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
+_WORDS = re.compile(rb"\bmps\b")
 _OPTION = re.compile(r"-{1,2}(?:[\w-]*[-_])?(?:device|accelerator|backend)(?:=(.*))?\Z")
 _PAIR = re.compile(r"(?:[\w.]+[._])?device=mps(?::0)?\Z")
 
@@ -17,7 +18,7 @@ def find(document: ShellDocument) -> Iterator[Match]:
     """Commands of a Dockerfile that ask the program for MPS."""
     if document.carrier is not Carrier.CONTAINER:
         return
-    for command in document.commands():
+    for command in document.commands(_WORDS):
         following = (*command.arguments[1:], "")
         for argument, value in zip(command.arguments, following, strict=True):
             option = _OPTION.match(argument)

@@ -1,5 +1,6 @@
 """E313: a variable of PyTorch's MPS backend that is set for good, or to what it refuses."""
 
+import re
 from collections.abc import Iterator
 
 from analyzers.documents.shell import Assignment, ShellDocument
@@ -7,6 +8,7 @@ from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
+_WORDS = re.compile(rb"PYTORCH_ENABLE_MPS_FALLBACK|PYTORCH_MPS_(?:HIGH|LOW)_WATERMARK_RATIO")
 _FALLBACK = "PYTORCH_ENABLE_MPS_FALLBACK"
 _HIGH = "PYTORCH_MPS_HIGH_WATERMARK_RATIO"
 _LOW = "PYTORCH_MPS_LOW_WATERMARK_RATIO"
@@ -16,7 +18,7 @@ _LOW_DEFAULT, _HIGH_LIMIT = 1.4, 2.0
 
 def find(document: ShellDocument) -> Iterator[Match]:
     """Settings that hide fallbacks, lift the limit of memory, or stop PyTorch."""
-    assignments = document.assignments()
+    assignments = document.assignments(_WORDS)
     lows = [low for one in assignments if one.name == _LOW and (low := _number(one)) is not None]
     highs = [high for one in assignments if one.name == _HIGH and (high := _number(one))]
     for one in assignments:

@@ -1,5 +1,6 @@
 """E312: a command that installs what a Mac has not."""
 
+import re
 from collections.abc import Iterator
 
 from analyzers.documents.shell import ShellDocument
@@ -11,9 +12,12 @@ from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 
+_WORDS = re.compile(rb"(?i:\bpip\w*|\b(?:uv|poetry|pdm|pipenv|conda|mamba|micromamba)\b)")
+
+
 def find(document: ShellDocument) -> Iterator[Match]:
     """What pip, uv, poetry and conda are told to install, except behind a test for the machine."""
-    for command in document.commands():
+    for command in document.commands(_WORDS):
         wanted = list(troubles(command))
         if wanted and not document.guarded(command.start, command.end):
             for one in wanted:

@@ -1,9 +1,14 @@
 """Shell scripts and batch jobs."""
 
+import re
+
 import pytest
 
 from analyzers.documents.base import Source
 from analyzers.documents.shell import ShellDocument
+
+
+WORDS = re.compile(rb"[\w-]+")
 
 
 def read(text: bytes) -> ShellDocument:
@@ -11,7 +16,7 @@ def read(text: bytes) -> ShellDocument:
 
 
 def commands(text: bytes) -> list[tuple[str, tuple[str, ...]]]:
-    return [(one.name, one.arguments) for one in read(text).commands()]
+    return [(one.name, one.arguments) for one in read(text).commands(WORDS)]
 
 
 @pytest.mark.parametrize("path", ["a.sh", "b/c.bash", "train.slurm", "x.sbatch"])
@@ -52,7 +57,7 @@ def test_a_command_run_by_another_is_named() -> None:
 
 def test_assignments_exported_plain_and_for_one_command() -> None:
     text = b"export A=0,1\nB='x y'\nC=1 python a.py\nfor D in 1; do :; done\necho E=1\n"
-    assert [(one.name, one.value) for one in read(text).assignments()] == [
+    assert [(one.name, one.value) for one in read(text).assignments(WORDS)] == [
         ("A", "0,1"),
         ("B", "x y"),
         ("C", "1"),
