@@ -96,11 +96,7 @@ def _too_deep(document: Document, words: Sequence[int]) -> bool:
 def findings_in(document: Document, mine: Sequence[Rule[Any]]) -> Iterator[Finding]:
     """What these rules, which read documents of this kind, find in one."""
     matches = sorted(
-        (
-            (match, one)
-            for one in mine
-            for match in one.find(document)
-        ),
+        ((match, one) for one in mine for match in one.find(document)),
         key=lambda pair: (pair[0].start, pair[0].end, pair[1].code),
     )
     seen: Counter[tuple[str, ...]] = Counter()

@@ -55,7 +55,12 @@ def marked(
             finding = replace(finding, kept=reason)
         result.append(finding)
     unused = [
-        Notice(document.path, keep.line, _("This comment keeps nothing: no finding is on its line."), keep.cell)
+        Notice(
+            document.path,
+            keep.line,
+            _("This comment keeps nothing: no finding is on its line."),
+            keep.cell,
+        )
         for keep in keeps
         if keep not in used and complete
     ]

@@ -22,6 +22,14 @@ def use_language(*languages: str, folder: Path = LOCALE_DIR) -> None:
     _catalogue = gettext.translation(DOMAIN, folder, languages or None, fallback=True)
 
 
+def language() -> str:
+    """The language of the texts, empty where they stay as they are."""
+    if _catalogue is None:
+        use_language()
+    assert _catalogue is not None
+    return _catalogue.info().get("language", "")
+
+
 def _(text: str) -> str:
     """Return ``text`` in the user's language, or as it is when there is no translation."""
     if not text:  # gettext answers the empty id with the catalogue's header

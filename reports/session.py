@@ -24,6 +24,7 @@ from project.vocabulary import (
     Finding,
     Fix,
     ItemState,
+    Notice,
     Proposal,
     Skipped,
     State,
@@ -31,7 +32,7 @@ from project.vocabulary import (
 )
 from project.workspace import Workspace
 from rewriters.combine import Conflict, combine
-from rewriters.propose import Style, propose
+from rewriters.propose import Proposing, Style
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class Session:
         self.style = style
         self.findings: list[Finding] = []
         self.skipped: list[Skipped] = []
+        self.notices: list[Notice] = []
         self.files_read = 0
         self.scanned = False
         self.proposals: dict[str, Proposal] = {}
@@ -91,13 +93,14 @@ class Session:
 
         Starts from nothing; a second call re-scans.
         """
-        self.findings, self.skipped, self.proposals = [], [], {}
+        self.findings, self.skipped, self.notices, self.proposals = [], [], [], {}
         self._fresh = set()
         self.files_read, self.scanned = 0, False
-        for report in scan(self.workspace, self.options):
-            report = self._with_proposals(report)
+        for report in scan(self.workspace, self.options, then=Proposing(self.style)):
+            self.proposals.update((one.finding, one) for one in report.proposals)
             self.findings.extend(report.findings)
             self.skipped.extend(report.skipped)
+            self.notices.extend(report.notices)
             self.files_read += report.read
             yield report
         self.findings.sort(key=lambda finding: (finding.path, finding.start, finding.rule))
@@ -107,24 +110,6 @@ class Session:
         """Scan to the end."""
         for _report in self.scan_files():
             pass
-
-    def _with_proposals(self, report: FileReport) -> FileReport:
-        """Add a file's proposals; a finding's grade becomes the one its own proposal has."""
-        fixable = [f for f in report.findings if f.fix in (Fix.SAFE, Fix.REVIEW)]
-        if not fixable:
-            return report
-        data = files.read(self.workspace.root, report.path)
-        if isinstance(data, Skipped):
-            return report
-        made = {p.finding: p for p in propose(report.path, data, fixable, self.style)}
-        self.proposals.update(made)
-        graded = tuple(
-            replace(f, fix=made[f.id].fix if f.id in made else Fix.MANUAL)
-            if f.fix in (Fix.SAFE, Fix.REVIEW)
-            else f
-            for f in report.findings
-        )
-        return replace(report, findings=graded)
 
     def finding(self, id: str) -> Finding:
         """The finding with this id; raises UserError when there is none."""
@@ -137,7 +122,7 @@ class Session:
 
     @property
     def decisions(self) -> Mapping[str, Decision]:
-        """What was decided, by finding id; open findings are not in it.
+        """What was decided, here or by a comment in the code, by finding id; no open ones.
 
         Code that a scan found again after its rewrite was applied has come back, and is open.
         """
@@ -148,15 +133,20 @@ class Session:
             and (decision := self._decisions.get(one.id)) is not None
             and decision.state is State.APPLIED
         }
-        return {id: one for id, one in self._decisions.items() if id not in back}
+        commented = {
+            one.id: Decision(
+                one.id, State.KEPT, "", one.kept, one.rule, one.path, one.line, one.text[:200]
+            )
+            for one in self.findings
+            if one.kept is not None
+        }
+        return commented | {id: one for id, one in self._decisions.items() if id not in back}
 
     def state(self, finding: Finding) -> State:
-        """The decision on a finding, OPEN when there is none."""
+        """The decision on a finding, or what a comment in the code says; OPEN without either."""
         decision = self._decisions.get(finding.id)
-        if decision is None:
-            return State.OPEN
-        if decision.state is State.APPLIED and finding.id not in self._fresh:
-            return State.OPEN
+        if decision is None or (decision.state is State.APPLIED and finding.id not in self._fresh):
+            return State.OPEN if finding.kept is None else State.KEPT
         return decision.state
 
     def orphans(self) -> list[Decision]:

@@ -9,14 +9,14 @@ import importlib
 import pkgutil
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from analyzers.documents import notebook
 from analyzers.documents.base import Source
 from analyzers.documents.python import PythonDocument
-from analyzers.examine import examine
+from analyzers.examine import FileReport, examine
 from analyzers.registry import rules as finding_rules
 from analyzers.rule import Rule
 from project.vocabulary import Edit, Finding, Fix, Proposal, Severity
@@ -48,6 +48,25 @@ def rewrites() -> dict[str, Rewrite]:
             module = importlib.import_module(f"{package.__name__}.{name}")
             found[rule.code] = module.rewrite
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Proposing:
+    """Adds the proposals to a file's report; a finding's grade becomes its own proposal's."""
+
+    style: Style
+
+    def __call__(self, report: FileReport, data: bytes) -> FileReport:
+        """The report with its proposals."""
+        made = propose(report.path, data, report.findings, self.style)
+        grades = {one.finding: one.fix for one in made}
+        findings = tuple(
+            replace(one, fix=grades.get(one.id, Fix.MANUAL))
+            if one.fix in (Fix.SAFE, Fix.REVIEW)
+            else one
+            for one in report.findings
+        )
+        return replace(report, findings=findings, proposals=tuple(made))
 
 
 def propose(path: str, data: bytes, findings: Sequence[Finding], options: Style) -> list[Proposal]:
