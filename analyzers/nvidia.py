@@ -183,7 +183,7 @@ FEATURES = (
         rb"(?:reinterpret|static)_cast\s*<\s*)?double\s*\*)",
     ),
     Need(
-        "packed half and bfloat16 intrinsics",
+        "half and bfloat16 intrinsics",
         N_("Metal has half2, and bfloat from macOS 14 on, with ordinary operators"),
         rb"\b(?:__half2|half2|__nv_bfloat16\w*|nv_bfloat16\w*|__h(?:add|mul|fma|sub|max|min)2?"
         rb"|__(?:float|half|low|high|bfloat16)2?\w*2(?:half|float|bfloat16)2?\w*)\b",
@@ -218,10 +218,9 @@ def use_of(document: CudaDocument, need: Need) -> Use | None:
     if need.includes:
         wanted = re.compile(need.includes)
         spans.update((one.start, one.end) for one in document.includes if wanted.search(one.name))
-    for pattern, text in ((need.code, document.code), (need.said, document.said)):
+    for pattern, text in zip((need.code, need.said), document.once(_texts), strict=True):
         if pattern:
             spans.update(match.span() for match in re.finditer(pattern, text))
-    spans = {span for span in spans if not _in_include(document, span)}
     return first_of(document, sorted(spans))
 
 
@@ -235,9 +234,13 @@ def first_of(document: CudaDocument, spans: Sequence[tuple[int, int]]) -> Use | 
     return Use(*spans[0], len(spans), guarded=True)
 
 
-def _in_include(document: CudaDocument, span: tuple[int, int]) -> bool:
-    """Whether a name stands inside of an include, which counts as a whole."""
-    return any(one.start < span[0] and span[1] <= one.end for one in document.includes)
+def _texts(document: CudaDocument) -> Iterator[bytes]:
+    """The code, and the code with its strings, without includes: each of those counts once."""
+    for text in (document.code, document.said):
+        blank = bytearray(text)
+        for one in document.includes:
+            blank[one.start : one.end] = b" " * (one.end - one.start)
+        yield bytes(blank)
 
 
 def used(document: CudaDocument, needs: Sequence[Need]) -> Iterator[tuple[Need, Use]]:

@@ -114,8 +114,11 @@ class CudaDocument(Document):
 
     @cached_property
     def has_device_code(self) -> bool:
-        """Whether some of the file is for the GPU: in a plain header it says so itself."""
-        return self.for_nvcc or _DEVICE.search(self.code) is not None
+        """Whether some of the file is for NVIDIA's GPUs: a plain header says so itself."""
+        if self.for_nvcc:
+            return True
+        for_amd = any(one.name.startswith(("hip/", "ck/", "ck_tile/")) for one in self.includes)
+        return not for_amd and _DEVICE.search(self.code) is not None
 
     @cached_property
     def _plain(self) -> bytes:
