@@ -105,7 +105,7 @@ def _classified(document: PythonDocument, string: Node) -> DeviceString | None:
         return None
     index = -1 if value is None or computed else int(value[1]) if value[1] else None
     role, holder = _role(document, node)
-    if value is None and content == "cuda:" and role is not Role.COMPARISON:
+    if content == "cuda:" and not computed and role is not Role.COMPARISON:
         return None
     if role is Role.CONSTRUCTOR:
         index = _second_argument(document, holder, index)
