@@ -11,7 +11,6 @@ from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
-
 _WORDS = re.compile(rb"(?i:\bpip\w*|\b(?:uv|poetry|pdm|pipenv|conda|mamba|micromamba)\b)")
 
 

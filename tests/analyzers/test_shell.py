@@ -7,7 +7,6 @@ import pytest
 from analyzers.documents.base import Source
 from analyzers.documents.shell import ShellDocument
 
-
 WORDS = re.compile(rb"[\w-]+")
 
 
