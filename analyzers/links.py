@@ -67,6 +67,7 @@ class _Python:
     references: list[tuple[str, Place]] = field(default_factory=list)
     branches: dict[str, Place] = field(default_factory=dict)
     excepts: dict[str, Place] = field(default_factory=dict)
+    shaders: list[str] = field(default_factory=list)
 
 
 def link(workspace: Workspace, reports: Sequence[FileReport]) -> list[FileReport]:
@@ -144,6 +145,8 @@ def _read_python(
             if name is not None:
                 place = Place(path, data.count(b"\n", 0, name.start()) + 1)
                 python.references.append((name[1].decode(), place))
+        if b"mps.compile_shader" in data:
+            python.shaders.append(path)
         named = frozenset(one.decode() for one in hint.findall(data)) if hints else frozenset()
         if named:
             _read_caller(PythonDocument(Source.of(path, data)), names, named, python)
@@ -306,7 +309,7 @@ class _Writer:
             ):
                 message = _("The project has an implementation of {name} for MPS at {place}.")
                 return message.format(name=one.name, place=one.place)
-        for path in self.metal:
+        for path in (*self.metal, *self.python.shaders):
             stem = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
             if any(replacements.alike(stem, name) for name in names):
                 return _("The project has code for Metal in {path} that may do the same.").format(

@@ -33,8 +33,8 @@ from pygments.token import (  # type: ignore[import-untyped]
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from analyzers.documents.base import Source
-from analyzers.documents.cuda import CudaDocument
+from analyzers.examine import examine
+from analyzers.registry import rules
 
 SUFFIXES = (
     *(".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c++", ".h", ".hpp", ".hh", ".hxx", ".h++"),
@@ -45,6 +45,7 @@ LAUNCHERS = {
     *("cudaLaunchCooperativeKernel", "cudaLaunchCooperativeKernelMultiDevice"),
     *("cuLaunchKernel", "cuLaunchKernelEx", "cuLaunchCooperativeKernel"),
 }
+RULES = [one for one in rules() if one.code in ("K201", "K202")]
 Place = tuple[int, str]
 
 
@@ -97,12 +98,14 @@ def commit(clone: Path) -> str:
 
 def named(path: str, data: bytes) -> tuple[list[int], list[int]]:
     """The lines of the kernels and launches that the rules name: of the word, not the start."""
-    document = CudaDocument(Source.of(path, data))
-    kernels = [document.code.index(b"__global__", one.start, one.end) for one in document.kernels()]
-    launches = []
-    for launch in document.launches():
-        chevrons = re.compile(rb"<<\s?<").search(document.code, launch.start, launch.end)
-        launches.append(chevrons.start() if chevrons else launch.start)
+    kernels: list[int] = []
+    launches: list[int] = []
+    for finding in examine(path, data, RULES).findings:
+        if finding.rule == "K201":
+            kernels.append(data.index(b"__global__", finding.start, finding.end))
+        else:
+            chevrons = re.compile(rb"<<\s?<").search(data, finding.start, finding.end)
+            launches.append(chevrons.start() if chevrons else finding.start)
     return _lines(data, kernels), _lines(data, launches)
 
 

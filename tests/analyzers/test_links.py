@@ -193,6 +193,13 @@ def test_a_shader_of_the_same_name_is_named(tmp_path: Path) -> None:
     assert "code for Metal in metal/scale.metal" in message
 
 
+def test_a_module_that_compiles_a_shader_is_named(tmp_path: Path) -> None:
+    shader = "import torch\nlibrary = torch.mps.compile_shader(source)\n"
+    message = said(tmp_path, {"pkg/scale_metal.py": shader})
+    assert "code for Metal in pkg/scale_metal.py" in message
+    assert "for Metal" not in said(tmp_path, {"pkg/scale_metal.py": "import torch\n"})
+
+
 @pytest.mark.parametrize(
     ("name", "operator"),
     [
