@@ -82,6 +82,7 @@ class PythonDocument(Document):
             root = Parser(PYTHON, included_ranges=ranges).parse(self.text).root_node
             if not root.has_error:
                 return root
+            self._parts = None
         return super().parsed()
 
     def problems(self) -> Sequence[str]:
@@ -97,11 +98,13 @@ class PythonDocument(Document):
     # -- moving about ----------------------------------------------------------------------
 
     def hits(self, pattern: re.Pattern[bytes]) -> Iterator[tuple[re.Match[bytes], Node]]:
-        """Every match of ``pattern`` and the smallest node that covers it."""
-        for match in pattern.finditer(self.text):
-            node = self.root.descendant_for_byte_range(match.start(), match.end())
-            if node is not None:
-                yield match, node
+        """Every match of ``pattern`` in what is parsed, and the smallest node that covers it."""
+        root = self.root
+        for start, end in self._parts or ((0, len(self.text)),):
+            for match in pattern.finditer(self.text, start, end):
+                node = root.descendant_for_byte_range(match.start(), match.end())
+                if node is not None:
+                    yield match, node
 
     def node_at(self, start: int, end: int) -> Node | None:
         """The largest node that spans exactly ``start:end``."""

@@ -101,7 +101,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(rb"torch\.load", rb"jit\.load", rb"map_location", rb"import load"),
+    triggers=(b"torch.load", b"jit.load", b"map_location", b"torch import load"),
     what=N_("A checkpoint is loaded without minding the device that it was saved on."),
     why=N_(
         "Tensors are saved with their device, and go back to it when they are loaded. From CUDA to a "

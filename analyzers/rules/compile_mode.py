@@ -64,7 +64,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(rb"torch\.compile", rb"import compile"),
+    triggers=(b"torch.compile", b"import compile"),
     what=N_("A model is compiled with torch.compile."),
     why=N_(
         "The compiler came to MPS late and in part; its modes for speed are made of CUDA graphs and "

@@ -185,7 +185,9 @@ def _goes_on(document: PythonDocument, clause: Node) -> bool:
 def _triggers() -> Iterator[bytes]:
     for name in libraries.import_names():
         if len(name) < 4 or name in _COMMON:
-            yield from (f"{before}{name}".encode() for before in " \t,'\"")
+            yield from (f"{before}{name}".encode() for before in ("import ", "from "))
+            yield from (f"{q}{name}{end}".encode() for q in "'\"" for end in (q, "."))
+            yield from (f", {name}{after}".encode() for after in (",", "\n", " as"))
         else:
             yield name.encode()
 

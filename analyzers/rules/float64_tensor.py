@@ -131,7 +131,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(rb"float64", rb"\.double\b", rb"DoubleTensor", rb"astype\(float\b"),
+    triggers=(b"float64", b".double", b"DoubleTensor", b"astype(float"),
     what=N_("A tensor or a model becomes float64 and is on a device, or goes there."),
     why=N_(
         "The MPS framework has no float64, in any release. The cast must come before the move: "

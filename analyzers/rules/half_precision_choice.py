@@ -83,7 +83,7 @@ RULE = Rule(
     severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(rb"\.half\(\)",),
+    triggers=(b".half()",),
     what=N_("A model or tensor becomes float16 without a look at the device."),
     why=N_(
         "It is safe on CUDA alone. On the CPU it is slow, and older releases raise for single "

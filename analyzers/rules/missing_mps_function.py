@@ -110,7 +110,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(rb"torch\.mps", rb"import mps", b"get_device_module"),
+    triggers=(b"torch.mps", b"import mps", b"get_device_module"),
     what=N_("A function is asked of torch.mps that it does not have."),
     why=N_(
         "torch.mps is no mirror of torch.cuda: it has no devices to choose between, no names, no "

@@ -49,7 +49,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(b"GradScaler", b"autocast"),
+    triggers=(b'"mps', b"'mps"),
     what=N_("Mixed precision on MPS is asked for by name."),
     why=N_(
         "It came in steps: autocast with float16 in PyTorch 2.5, with bfloat16 in 2.6, GradScaler "

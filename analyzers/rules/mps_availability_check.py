@@ -67,7 +67,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(b"is_available",),
+    triggers=(b"mps.is_available",),
     what=N_("The program stops unless MPS is available."),
     why=N_(
         "is_available() is about this process, in this session. It is false in sandboxes that hide "

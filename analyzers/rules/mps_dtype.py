@@ -67,7 +67,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(b"complex128", b"cdouble", b"bfloat16"),
+    triggers=(b"complex128", b"cdouble", b'"mps', b"'mps"),
     what=N_("A type that MPS does not have, or has only with a late PyTorch and macOS."),
     why=N_(
         "complex128 is two float64, which Metal does not have. bfloat16 came to MPS with PyTorch "

@@ -26,7 +26,6 @@ _UNIQUE = "torch.unique"
 _LAST = sorted(
     {name.rpartition(".")[2].encode() for name in (*OPERATORS, *_INTERPOLATIONS, *_POOL, _UNIQUE)}
 )
-_SHORT = [name for name in _LAST if len(name) < 7]
 _ONE = re.compile(r"1|[(\[]\s*1\s*,\s*1\s*,\s*1\s*,?\s*[)\]]")
 
 
@@ -129,10 +128,10 @@ RULE = Rule(
     fix=Fix.MANUAL,
     reads=PythonDocument,
     triggers=(
-        *(name for name in _LAST if name not in _SHORT),
-        *(name.encode() for name in METHODS),
-        rb"(?:torch|linalg|fft|F|functional|nn|ops)\s*\.\s*(?:" + b"|".join(_SHORT) + rb")\b",
-        rb"import [^\r\n]{0,200}\b(?:" + b"|".join(_SHORT) + rb")\b",
+        *(b"." + name + b"(" for name in _LAST),
+        *(b"import " + name for name in _LAST),
+        *(b", " + name + after for name in _LAST for after in (b",", b"\n", b")")),
+        *(b"." + name.encode() + b"(" for name in METHODS),
     ),
     what=N_("A PyTorch operator is used that MPS does not have, or got in a late release."),
     why=N_(
