@@ -41,6 +41,22 @@ _KEYS = ("python", "style", "torch", "select", "ignore", "exclude", "work")
 _WORK_KEYS = ("uses",)
 
 
+_RELEASE = re.compile(r"\d{1,4}\.\d{1,4}(\.\d{1,4})?", re.ASCII)
+
+
+def release(text: str) -> str:
+    """A PyTorch release that somebody typed.
+
+    Raises:
+        UserError: it is none.
+    """
+    if not _RELEASE.fullmatch(text):
+        raise UserError(
+            _("{text} is no PyTorch release: give one such as 2.14.").format(text=visible(text))
+        )
+    return text
+
+
 def load(root: Path) -> Config:
     """Read the settings of the project at ``root``; without any, the defaults.
 
@@ -105,7 +121,7 @@ class _Reader:
         if style not in STYLES:
             raise self._wrong("style", _("one of {words}").format(words=", ".join(STYLES)))
         torch = self._text(table, "torch")
-        if torch is not None and not re.fullmatch(r"\d+\.\d+(\.\d+)?", torch):
+        if torch is not None and not _RELEASE.fullmatch(torch):
             raise self._wrong("torch", _('a release in quotes, such as "2.14"'))
         return Config(
             python=self._text(table, "python"),

@@ -3,13 +3,15 @@
 import json
 from collections.abc import Iterator
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from analyzers.registry import rules
-from project.paths import visible
+from project.errors import UserError
+from project.paths import home_relative, visible
 from project.translation import _
 from project.vocabulary import Finding, Layer, Severity, Skipped
 from reports.session import Session
@@ -52,6 +54,12 @@ def _lines(session: Session, width: int) -> Iterator[Text]:
             for finding in group:
                 yield _line(session, finding, width)
         yield Text()
+    if session.notices:
+        yield Text.assemble((_("Comments to remove"), "bold"), f" ({len(session.notices)})")
+        for notice in session.notices:
+            place = f"{notice.line}" if notice.cell is None else f"[{notice.cell}]:{notice.line}"
+            yield Text(f"  {visible(notice.path)}:{place}: {visible(notice.text)}")
+        yield Text()
     if session.skipped:
         yield Text.assemble((_("Not looked at"), "bold"), f" ({len(session.skipped)})")
         for skipped in session.skipped:
@@ -83,9 +91,13 @@ def as_json(session: Session) -> str:
         {
             "schema": SCHEMA,
             "tool": TOOL,
-            "torch": session.workspace.config.torch,
+            "torch": session.options.torch,
             "findings": [_as_dict(session, one) for one in session.findings],
             "skipped": [{"path": one.path, "reason": one.reason} for one in session.skipped],
+            "notices": [
+                {"path": one.path, "line": one.line, "cell": one.cell, "text": one.text}
+                for one in session.notices
+            ],
             "summary": {
                 "files": session.files_read,
                 **{layer.value: layers.count(layer) for layer in Layer},
@@ -113,6 +125,30 @@ def _as_dict(session: Session, finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "decision": session.state(finding).value,
     }
+
+
+def known_ids(file: Path) -> frozenset[str]:
+    """The ids of the findings in what ``scan --format json`` printed before.
+
+    Raises:
+        UserError: the file cannot be read, or holds something else.
+    """
+    shown = visible(home_relative(file))
+    try:
+        findings = json.loads(file.read_bytes())["findings"]
+        return frozenset(str(one["id"]) for one in findings)
+    except OSError as error:
+        raise UserError(
+            _("{path} cannot be read ({reason}): name a file with findings.").format(
+                path=shown, reason=error.strerror
+            )
+        ) from None
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise UserError(
+            _("{path} is not what `cuda2mps scan --format json` prints: make it anew.").format(
+                path=shown
+            )
+        ) from None
 
 
 _SARIF_LEVELS = {
@@ -156,6 +192,7 @@ def as_sarif(session: Session) -> str:
                         "level": _SARIF_LEVELS[one.severity],
                         "message": {"text": one.message},
                         "partialFingerprints": {"cuda2mps/v1": one.id},
+                        "suppressions": _suppressions(one),
                         "locations": [
                             {
                                 "physicalLocation": {
@@ -179,6 +216,12 @@ def as_sarif(session: Session) -> str:
         ],
     }
     return json.dumps(log, indent=1)
+
+
+def _suppressions(finding: Finding) -> list[dict[str, str]]:
+    if finding.kept is None:
+        return []
+    return [{"kind": "inSource", "justification": finding.kept}]
 
 
 def _region(finding: Finding) -> dict[str, int]:
@@ -208,6 +251,8 @@ def as_github(session: Session) -> str:
     """Workflow commands that annotate a pull request."""
     lines = []
     for one in session.findings:
+        if one.kept is not None:
+            continue
         place = (
             f"line={one.line},endLine={one.end_line},col={one.column},endColumn={one.end_column}"
         )
@@ -217,6 +262,9 @@ def as_github(session: Session) -> str:
         message = _data(one.message)
         level = _GITHUB_LEVELS[one.severity]
         lines.append(f"::{level} file={_property(one.path)},{place},title={title}::{message}")
+    for notice in session.notices:
+        place = f"line={notice.line}" if notice.cell is None else "line=1"
+        lines.append(f"::notice file={_property(notice.path)},{place}::{_data(notice.text)}")
     return "\n".join(lines)
 
 

@@ -22,7 +22,16 @@ def path_argument(function: F) -> F:
 
 
 def rule_options(function: F) -> F:
-    """``--select``, ``--ignore`` and ``--layer``."""
+    """What to look for: ``--select``, ``--ignore``, ``--layer``, ``--torch``, ``--known``."""
+    function = click.option(
+        "--known",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Leave out the findings of an earlier `scan --format json`.",
+    )(function)
+    function = click.option(
+        "--torch", metavar="RELEASE", help="The PyTorch release to ask about, such as 2.14."
+    )(function)
     function = click.option(
         "--layer", "layers", multiple=True, type=click.Choice(LAYERS), help="Only this layer."
     )(function)
@@ -31,6 +40,19 @@ def rule_options(function: F) -> F:
     )(function)
     return click.option(
         "--select", multiple=True, metavar="RULE", help="Only this rule; may be repeated."
+    )(function)
+
+
+def speed_options(function: F) -> F:
+    """How to look: ``--jobs`` and ``--no-cache``."""
+    function = click.option(
+        "--no-cache", is_flag=True, help="Read every file again, and remember nothing."
+    )(function)
+    return click.option(
+        "--jobs",
+        type=click.IntRange(1, 64),
+        metavar="N",
+        help="Processes to scan with (default: as many as there are processors, at most 8).",
     )(function)
 
 
@@ -56,9 +78,15 @@ def scanned(
     ignore: tuple[str, ...] = (),
     layers: tuple[str, ...] = (),
     style: str | None = None,
+    torch: str | None = None,
+    known: Path | None = None,
+    jobs: int | None = None,
+    cache: bool = True,
 ) -> "Session":
     """Open a project, say what was recovered, and scan it."""
-    from analyzers.scan import ScanOptions
+    from analyzers.scan import NEWEST, ScanOptions
+    from project.config import release
+    from reports.findings import known_ids
     from project.vocabulary import Layer
     from project.workspace import Workspace
     from reports.session import Session
@@ -70,6 +98,10 @@ def scanned(
         select or config.select,
         ignore or config.ignore,
         tuple(Layer(layer) for layer in layers),
+        release(torch) if torch is not None else config.torch or NEWEST,
+        jobs,
+        cache,
+        known_ids(known) if known is not None else frozenset(),
     )
     session = Session(workspace, options, Style(style or config.style))
     report_recovery(session)
