@@ -1,8 +1,9 @@
 """D107: functions of ``torch.cuda``."""
 
+import re
 from collections.abc import Iterator
 
-from analyzers.documents.python import PythonDocument, under
+from analyzers.documents.python import PythonDocument, enclosing, under
 from analyzers.guards import AVAILABLE, Standing, standing
 from analyzers.messages import handled_message
 from analyzers.refusals import refuses
@@ -11,9 +12,12 @@ from analyzers.torch_cuda import HARMLESS, RAISES, is_tensor_type
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
+_TEXT = re.compile(rb"""["']torch\.cuda\.(?!\w*Tensor["'])[\w.]+["']""")
+
 
 def find(document: PythonDocument) -> Iterator[Match]:
     """Uses of ``torch.cuda`` that no narrower rule speaks of."""
+    yield from _in_texts(document)
     for reference in document.references("torch.cuda"):
         name = reference.name
         if name == AVAILABLE or under(name, "torch.cuda.amp") or is_tensor_type(name):
@@ -67,6 +71,17 @@ def find(document: PythonDocument) -> Iterator[Match]:
                 severity=Severity.DEGRADES,
                 fix=Fix.MANUAL,
             )
+
+
+def _in_texts(document: PythonDocument) -> Iterator[Match]:
+    """Functions of ``torch.cuda`` that a test replaces, or that are looked up, by their name."""
+    for match, node in document.hits(_TEXT):
+        string = node if node.type == "string" else enclosing(node, ("string",))
+        if string is None or (string.start_byte, string.end_byte) != match.span():
+            continue
+        if string.parent is not None and string.parent.type == "argument_list":
+            message = _("Names a function for CUDA in a text, as tests do to replace it.")
+            yield Match(*match.span(), message, severity=Severity.COSMETIC, fix=Fix.NONE)
 
 
 RULE = Rule(
@@ -138,6 +153,10 @@ RULE = Rule(
             finds=("torch.cuda.synchronize()",),
         ),
         Example(text="""# torch.cuda.synchronize()\n"""),
+        Example(
+            text="""@patch("torch.cuda.is_available", return_value=False)\ndef f(): pass\n""",
+            finds=('"torch.cuda.is_available"',),
+        ),
         Example(text="""text = "torch.cuda.synchronize()"\n"""),
         Example(text="""import numba.cuda\nnumba.cuda.synchronize()\n"""),
         Example(text="""import torch\ntorch.cpu.synchronize()\n"""),
