@@ -20,7 +20,7 @@ def find(document: ShellDocument) -> Iterator[Match]:
         return
     for command in document.commands(_WORDS):
         following = (*command.arguments[1:], "")
-        for argument, value in zip(command.arguments, following, strict=True):
+        for argument, value in zip(command.arguments, following, strict=False):
             option = _OPTION.match(argument)
             asked = option is not None and (option[1] or value) in ("mps", "mps:0")
             if asked or _PAIR.match(argument):

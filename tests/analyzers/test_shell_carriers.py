@@ -182,7 +182,8 @@ def test_guards(text: bytes, guarded: bool) -> None:
 NAMES = ["a.sh", "Dockerfile", ".github/workflows/a.yml", "Makefile", "README.md", "a.rst", ".env"]
 PIECES = st.sampled_from(
     ["RUN ", "ENV A B\n", "```", "```sh\n", "\n", "\r\n", "\t@", "run: |\n", "  - run: x\n", "$ ",
-     "nvcc", "\\\n", "# c\n", '["a", "b"]', "<<EOF\n", "EOF\n", ".. code-block:: sh\n\n", "   ", "ü"]
+     "nvcc", "\\\n", "# c\n", '["a", "b"]', "<<EOF\n", "EOF\n", "   ", "ü",
+     ".. code-block:: sh\n\n"]
 )  # fmt: skip
 
 
