@@ -31,7 +31,7 @@ def test_accepts(path: str) -> None:
 @pytest.mark.parametrize(
     "path",
     ["data.json", "package.json", "package-lock.json", "tsconfig.json", "pyproject.toml", "tox.ini",
-     "setup.cfg", "Pipfile", ".vscode/settings.json", ".github/workflows/a.yml", "vocab_config.json",
+     "setup.cfg", "Pipfile", ".vscode/settings.json", ".github/workflows/a.yml", "vocab_conf.json",
      "docker-compose.yml", "Cargo.toml", "environment.yml"],
 )  # fmt: skip
 def test_leaves_other_files(path: str) -> None:
