@@ -19,6 +19,7 @@ from project.translation import _
 from project.vocabulary import Severity
 
 _BUILD = re.compile(r"(?:\+|%2B)cu\d{2,3}", re.IGNORECASE)
+_LINUX_WHEEL = re.compile(r"[-.](?:many|musl)?linux\w*_(?:x86_64|aarch64|i686)\.whl", re.IGNORECASE)
 _INDEX = re.compile(
     r"[/_+.-]cu(?:da)?[-_.]?\d{2,4}(?![0-9])|//pypi\.(?:nvidia|ngc\.nvidia)\.com|"
     r"developer\.download\.nvidia\.com",
@@ -54,7 +55,7 @@ def line_trouble(line: Line) -> Trouble | None:
     if isinstance(line, Entry):
         return requirement_trouble(line.requirement)
     if isinstance(line, Address):
-        return _build_trouble(line.url)
+        return _build_trouble(line.url) if _marker_allows(line.url) else None
     if isinstance(line, Unreadable):
         return _build_trouble(line.content) if _marker_allows(line.content) else None
     if line.name in ("-e", "--editable"):
@@ -68,14 +69,21 @@ def _marker_allows(content: str) -> bool:
 
 
 def _build_trouble(content: str) -> Trouble | None:
-    if not _BUILD.search(content):
-        return None
-    return Trouble(
-        _(
-            "This is a build for CUDA, which exists for Linux and Windows alone: ask for the "
-            "plain version on a Mac, or give this line a marker for Linux."
+    if _BUILD.search(content):
+        return Trouble(
+            _(
+                "This is a build for CUDA, which exists for Linux and Windows alone: ask for the "
+                "plain version on a Mac, or give this line a marker for Linux."
+            )
         )
-    )
+    if _LINUX_WHEEL.search(content):
+        return Trouble(
+            _(
+                "This address is a wheel for Linux, which pip refuses on a Mac: ask for the package "
+                "by name there, and give this line a marker for Linux."
+            )
+        )
+    return None
 
 
 def requirement_trouble(requirement: Requirement) -> Trouble | None:
@@ -93,8 +101,9 @@ def requirement_trouble(requirement: Requirement) -> Trouble | None:
                     "Linux."
                 ).format(name=requirement.name, version=specifier.version, public=public)
             )
-    if requirement.url and _BUILD.search(requirement.url):
-        return _build_trouble(requirement.url)
+    built = _build_trouble(requirement.url) if requirement.url else None
+    if built is not None:
+        return built
     row = libraries.distribution(name)
     if row is not None:
         return library_trouble(requirement.name, row, requirement.specifier)

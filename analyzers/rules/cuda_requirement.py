@@ -133,6 +133,10 @@ RULE = Rule(
                 nvidia-nccl-cu12; platform_system == "Linux"
                 """,
         ),
+        Example(
+            path="requirements.txt",
+            text="https://x/a-1%2Bcu124-py3-none-linux_x86_64.whl; platform_system == 'Linux'\nhttps://x/a-1+cu124-py3-none-win_amd64.whl ; sys_platform == 'win32'\n",
+        ),
         Example(path="requirements.txt", text="torch>=2.1\nbitsandbytes\nnumba\nfaiss-cpu\n"),
         Example(path="requirements.txt", text="# flash-attn\ntorch==2.0.1+cpu  # not +cu118\n"),
         Example(path="notes.txt", text="flash-attn\ntriton\n"),

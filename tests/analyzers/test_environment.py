@@ -8,10 +8,12 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from analyzers.documents.requirements import Option
 from analyzers.environment import (
     address_trouble,
     conda_trouble,
     image_trouble,
+    index_trouble,
     library_trouble,
     requirement_trouble,
 )
@@ -28,6 +30,7 @@ from project.vocabulary import Severity
         ("torch==1.9.0+cu111", "blocks"),
         ("torch===1.9.0+cu111", "blocks"),
         ("torch @ https://example.org/torch-2.0%2Bcu118-linux_x86_64.whl", "blocks"),
+        ("torch @ https://example.org/torch-2.0-cp310-cp310-linux_x86_64.whl", "blocks"),
         ("nvidia-cudnn-cu12==9.1", "blocks"),
         ("nvidia_cublas_cu11", "blocks"),
         ("Flash_Attn", "blocks"),
@@ -56,6 +59,8 @@ def test_troubles(line: str, severity: str) -> None:
     [
         "torch",
         "torch==2.0.1+cpu",
+        "torch @ https://example.org/torch-2.0-cp310-none-macosx_11_0_arm64.whl",
+        "a @ https://example.org/a-1-cp310-manylinux_2_17_x86_64.whl ; sys_platform == 'linux'",
         "torch==2.5.1",
         "numba",
         "bitsandbytes",
@@ -217,3 +222,20 @@ def test_mutated_files_are_read_without_a_crash(path: str) -> None:
             assert 0 <= finding.start < finding.end <= len(data)
             assert finding.line >= 1
             assert finding.column >= 1
+
+
+@pytest.mark.parametrize(
+    ("option", "severity"),
+    [
+        ("--index-url", "blocks"),
+        ("-i", "blocks"),
+        ("--extra-index-url", "cosmetic"),
+        ("-f", "degrades"),
+        ("-r", None),
+    ],
+)
+def test_an_index_in_place_of_the_usual_one_is_worse_than_one_beside_it(
+    option: str, severity: str | None
+) -> None:
+    trouble = index_trouble(Option(option, "https://download.pytorch.org/whl/cu121", 0, 1))
+    assert (trouble.severity.value if trouble is not None else None) == severity
