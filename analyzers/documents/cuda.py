@@ -341,8 +341,8 @@ def _name_before(code: bytes, floor: int, position: int) -> bytes:
     if before is not None:
         return before[1]
     if code[max(floor, position - 200) : position].rstrip().endswith(b">"):
-        start = _callee_start(code, position)
-        if start is not None and start >= floor:
+        start = _callee_start(code, position, floor)
+        if start is not None:
             return code[start:position].strip()
     return b""
 
@@ -357,9 +357,9 @@ def _balanced(code: bytes, start: int, limit: int) -> int | None:
     return None
 
 
-def _callee_start(code: bytes, end: int) -> int | None:
+def _callee_start(code: bytes, end: int, floor: int = 0) -> int | None:
     """Where the name begins that stands before ``end``, with its template arguments."""
-    floor = max(0, end - _CALLEE_REACH)
+    floor = max(floor, end - _CALLEE_REACH)
     position = floor + len(code[floor:end].rstrip(b" \t\r\n\\"))
     if code[position - 1 : position] == b">":
         opening = _opening_angle(code, floor, position)
