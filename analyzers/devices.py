@@ -178,7 +178,7 @@ def is_device_name(document: PythonDocument, label: str) -> bool:
     """Whether a name is a device, by how it sounds or by how the file uses it."""
     return (
         sounds_like_device(label)
-        or _DEVICE_TEXT.fullmatch(label.encode()) is not None
+        or _DEVICE_TEXT.match(label.encode()) is not None
         or reaches_device(document, label)
     )
 

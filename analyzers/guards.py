@@ -190,8 +190,8 @@ def _sense_of_comparison(document: PythonDocument, node: Node) -> int:
         return {b"==": 1, b"is": 1, b"!=": -1, b"is not": -1}.get(operator, 0)
     inner = sense(document, left, _DEEPEST)
     value = document.slice(right)
-    if operator == b">" and _counts(document, left):
-        return 1
+    if operator in (b">", b"<") and _counts(document, left):
+        return 1 if operator == b">" else -1
     if inner == 0:
         return 0
     yes = {(b">", "0"), (b">", "1"), (b">=", "1"), (b"!=", "0"), (b"is not", "None")}

@@ -68,7 +68,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
                 match_node.start_byte,
                 match_node.end_byte,
                 _("{name} belongs to CUDA; look at what it is used for.").format(name=name),
-                severity=Severity.DEGRADES,
+                severity=Severity.DEGRADES if short or called else Severity.COSMETIC,
                 fix=Fix.MANUAL,
             )
 
