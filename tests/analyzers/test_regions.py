@@ -1,0 +1,135 @@
+"""Parts of a module that are parsed, instead of all of it."""
+
+import textwrap
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analyzers.documents.base import Source
+from analyzers.documents.python import PythonDocument
+from analyzers.documents.regions import around
+from analyzers.examine import examine
+from analyzers.registry import rules
+
+MODULE = b'''\
+"""Says cuda in a docstring."""
+import torch
+
+LIMIT = 3
+
+
+def quiet(x):
+    """Nothing here."""
+    return x
+
+
+@decorate(
+    1,
+)
+def loud(x):
+    return x.cuda()
+
+
+class Large:
+    """A class."""
+
+    kind = "large"
+
+    def __init__(self):
+        self.x = 1
+
+    def first(self):
+        return 1  # cuda
+
+    @property
+    def second(self):
+        return self.x.cuda()
+
+    def third(self):
+        return """
+cuda
+"""
+
+''' + b"".join(b"    def more%d(self):\n        return %d\n\n" % (n, n) for n in range(60))
+
+
+def parts(text: bytes, word: bytes = b"cuda") -> list[bytes] | None:
+    offsets = [n for n in range(len(text)) if text.startswith(word, n)]
+    found = around(text, offsets)
+    return None if found is None else [text[start:end] for start, end in found]
+
+
+def test_functions_without_a_word_are_left_out() -> None:
+    kept = b"".join(parts(MODULE) or [])
+    assert b"def quiet" not in kept
+    assert b"@decorate(\n    1,\n)\ndef loud(x):\n    return x.cuda()\n" in kept
+    assert b"class Large:" in kept
+    assert b"def __init__" in kept
+    assert b"def first" not in kept
+    assert b"@property\n    def second" in kept
+    assert b"def third" in kept  # a text that is returned is no docstring
+    assert b"more7" not in kept
+
+
+def test_only_prose_is_nothing() -> None:
+    assert parts(b'"""cuda"""\n# cuda\nx = 1\n') == [b'"""cuda"""\n# cuda\nx = 1\n']
+    assert parts(b'x = 1\n"""All about\ncuda"""\n# cuda\n') == []
+
+
+def test_a_text_that_is_given_to_something_is_no_prose() -> None:
+    for text in (b'x = (\n"""\ncuda"""\n)\n', b'x = \\\n"""\ncuda"""\n', b'f(a,\n"""\ncuda""")\n'):
+        assert parts(text), text
+
+
+def test_an_open_quote_gives_up() -> None:
+    assert parts(b'x = "cuda\ny = 1\n') is None
+    assert parts(b'x = """cuda\n') is None
+
+
+def test_the_parts_parse_as_the_whole_does() -> None:
+    offsets = [n for n in range(len(MODULE)) if MODULE.startswith(b"cuda", n)]
+    source = Source.of("a.py", MODULE)
+    document = PythonDocument.around(source, offsets)
+    assert document is not None
+    assert not document.root.has_error
+    node = document.root.descendant_for_byte_range(
+        MODULE.index(b"self.x.cuda"), MODULE.index(b"self.x.cuda") + 1
+    )
+    whole = PythonDocument(source).root.descendant_for_byte_range(
+        MODULE.index(b"self.x.cuda"), MODULE.index(b"self.x.cuda") + 1
+    )
+    assert node is not None
+    assert whole is not None
+    assert (node.start_point, node.type) == (whole.start_point, whole.type)
+
+
+EXAMPLES = [
+    textwrap.dedent(example.text)
+    for rule in rules()
+    if rule.reads is PythonDocument
+    for example in rule.examples
+    if example.path.endswith(".py") and example.text
+]
+
+
+@given(st.lists(st.sampled_from(EXAMPLES), min_size=1, max_size=4), st.data())
+def test_what_is_left_out_changes_no_finding(texts: list[str], data: st.DataObject) -> None:
+    bodies = []
+    for number, text in enumerate(texts):
+        if data.draw(st.booleans()) and "from __future__" not in text:
+            text = f"def part{number}():\n" + textwrap.indent(text, "    ")
+        bodies.append(text)
+    filler = "\n\ndef filler():\n    return 1\n\n"
+    module = filler.join(bodies).encode()
+
+    def found(whole: bool) -> list[tuple[str, int, int, str]]:
+        around = PythonDocument.around
+        if whole:
+            PythonDocument.around = classmethod(lambda cls, source, words: cls(source))  # type: ignore[method-assign,assignment]
+        try:
+            report = examine("a.py", module, rules())
+        finally:
+            PythonDocument.around = around  # type: ignore[method-assign]
+        return [(one.rule, one.start, one.end, one.severity) for one in report.findings]
+
+    assert found(whole=False) == found(whole=True)
