@@ -79,8 +79,8 @@ def _build_trouble(content: str) -> Trouble | None:
     if _LINUX_WHEEL.search(content):
         return Trouble(
             _(
-                "This address is a wheel for Linux, which pip refuses on a Mac: ask for the package "
-                "by name there, and give this line a marker for Linux."
+                "This address is a wheel for Linux, which pip refuses on a Mac: ask for the "
+                "package by name there, and give this line a marker for Linux."
             )
         )
     return None

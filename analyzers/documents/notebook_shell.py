@@ -13,7 +13,10 @@ from analyzers.documents.notebook import JSON, _code_cells, _source_strings, _un
 from project.translation import _
 
 #: A line of a JSON string that begins with what IPython hands on; a quick test before parsing.
-_ANY = re.compile(rb'(?:"|\\n)(?:[ \t]|\\t)*(?:[\w.]+[ \t]*=[ \t]*)?[!%]')
+_ANY = re.compile(
+    rb'(?:"|\\n)(?:[ \t]|\\t)*(?:[\w.]+[ \t]*=[ \t]*)?'
+    rb"(?:!|%(?:pip|conda|mamba|micromamba|uv|env|set_env)\b|%%(?:!|(?:bash|sh|zsh|script)\b))"
+)
 _SHELL_CELL = re.compile(rb"\s*%%(?:bash|sh|zsh|!|script[ \t]+(?:\S*/)?(?:bash|sh|zsh))[^\r\n]*")
 _FOREIGN_CELL = re.compile(rb"\s*%%(?!(?:time|timeit|capture|prun)\b)")
 _LINE = re.compile(

@@ -11,6 +11,7 @@ from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 _WORDS = re.compile(rb"(?i:nvidia|gpus?\b|\bcuda|\bcu\d{2,3}\b|pytorch/pytorch|rapidsai)")
+_DRIVER = re.compile(rb"\bdriver:[ \t]*[\"']?nvidia\b")
 _RESOURCE = re.compile(r"nvidia\.com/(?:gpu|mig-[\w.]+)(?:\.\w+)?\Z")
 _RUNNER = re.compile(
     r"(?:.*[-_.])?(?:gpu|nvidia|cuda|a100|h100|t4|v100|a10g)(?:[-_.\d].*)?\Z", re.I
@@ -22,6 +23,8 @@ def find(document: ServiceDocument) -> Iterator[Match]:
     """Images, devices, runtimes, resources and runners for NVIDIA GPUs."""
     service = document.service
     for setting in document.settings(_WORDS):
+        if setting.key == "capabilities" and document.says(_DRIVER):
+            continue  # the driver beside it says the same
         found = _trouble(service, setting)
         if found is not None:
             message, severity = found
@@ -58,7 +61,7 @@ def _compose(setting: Setting, key: str, value: str) -> tuple[str, Severity] | N
         return trouble.message, Severity.BLOCKS
     if (key, value) in (("driver", "nvidia"), ("runtime", "nvidia")):
         return _no_mps(), Severity.BLOCKS
-    if key == "gpus" and value:
+    if (key == "gpus" and value) or (key, value) == ("capabilities", "gpu"):
         return _no_mps(), Severity.BLOCKS
     if (key == "NVIDIA_VISIBLE_DEVICES" and value) or (
         key == "environment" and re.match(r"NVIDIA_VISIBLE_DEVICES=.", value)
@@ -173,6 +176,11 @@ RULE = Rule(
         ),
         Example(
             path="cog.yaml", text='build:\n  gpu: true\n  cuda: "11.8"\n', finds=("true", "11.8")
+        ),
+        Example(
+            path="compose.yaml",
+            text="services:\n  a:\n    deploy: {resources: {reservations: {devices: [{count: 1, capabilities: [gpu]}]}}}\n",
+            finds=("gpu",),
         ),
         Example(path="docker-compose.yml", text="services:\n  gpu:\n    image: python:3.11\n"),
         Example(path="cog.yaml", text="build:\n  gpu: false\n"),
