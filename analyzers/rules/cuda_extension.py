@@ -11,6 +11,11 @@ from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 _MODULE = "torch.utils.cpp_extension"
+#: Calls that ask about a name, change it or say it.
+_TESTS = re.compile(
+    rb"(?:\.(?:endswith|startswith|removesuffix|replace|split|strip|find|count|match|search|sub)"
+    rb"|(?:^|\.)(?:print|debug|info|warn|warning|error))\Z"
+)
 #: What a first argument may be without being the name.
 _NO_NAME = ("keyword_argument", "dictionary_splat", "list_splat", "comment")
 _SOURCE = re.compile(rb"""[\w./*{}-]+\.cuh?(?=["'])""")
@@ -228,7 +233,13 @@ def _is_literal(node: Node | None) -> bool:
 def _is_text(string: Node) -> bool:
     """Whether a string is a docstring or handed to something that prints or compares it."""
     parent = string.parent
-    return parent is None or parent.type in ("expression_statement", "comparison_operator")
+    if parent is None or parent.type in ("expression_statement", "comparison_operator"):
+        return True
+    call = parent.parent if parent.type in ("argument_list", "tuple") else None
+    while call is not None and call.type == "argument_list":
+        call = call.parent
+    function = call.child_by_field_name("function") if call is not None else None
+    return function is not None and _TESTS.search(function.text or b"") is not None
 
 
 RULE = Rule(
@@ -324,6 +335,12 @@ RULE = Rule(
         ),
         Example(text="from torch.utils.cpp_extension import CUDAExtension\n"),
         Example(text='"""Compiles ops.cu"""\nprint("see ops.cu for the kernel")\n# "ops.cu"\n'),
+        Example(
+            text="""\
+                if source.endswith((".c", "_sm90.cu")) or source.replace("a.cu", "") == "b.cu":
+                    log.info("compiles a.cu")
+                """
+        ),
         Example(text="import torch\nmodel = torch.load(path)\nname = 'readme.cute'\n"),
     ),
 )
