@@ -14,7 +14,7 @@ _WORDS = re.compile(rb"(?i:nvidia|gpus?\b|\bcuda|\bcu\d{2,3}\b|pytorch/pytorch|r
 _DRIVER = re.compile(rb"\bdriver:[ \t]*[\"']?nvidia\b")
 _RESOURCE = re.compile(r"nvidia\.com/(?:gpu|mig-[\w.]+)(?:\.\w+)?\Z")
 _RUNNER = re.compile(
-    r"(?:.*[-_.])?(?:gpu|nvidia|cuda|a100|h100|t4|v100|a10g)(?:[-_.\d].*)?\Z", re.I
+    r"(?:.*[-_.])?(?:gpu|nvidia|cuda|a100|h100|t4|v100|a10g)(?:[-_.:\d].*)?\Z", re.I
 )
 _ACTION = re.compile(r"(?:[\w.-]+/)+(?:setup-)?cuda(?:-toolkit)?(?:@|\Z)", re.I)
 
@@ -93,10 +93,11 @@ def _cog(setting: Setting, key: str, value: str) -> tuple[str, Severity] | None:
 
 
 def _workflow(setting: Setting, key: str, value: str) -> tuple[str, Severity] | None:
-    if key in ("image", "container"):
-        trouble = image_trouble(value)
+    if key in ("image", "container") and "machine" not in setting.above:
+        # A bare name is an entry of the job's own matrix.
+        trouble = image_trouble(value) if "/" in value or ":" in value else None
         return (trouble.message, Severity.COSMETIC) if trouble is not None else None
-    if key in ("runs-on", "tags", "resource_class", "labels") and _RUNNER.match(value):
+    if key in ("runs-on", "tags", "resource_class", "labels", "image") and _RUNNER.match(value):
         return _(
             "The job runs on a machine with NVIDIA GPUs; a Mac needs a job of its own."
         ), Severity.COSMETIC
@@ -186,7 +187,7 @@ RULE = Rule(
         Example(path="cog.yaml", text="build:\n  gpu: false\n"),
         Example(
             path=".github/workflows/a.yml",
-            text="name: gpu\njobs:\n  cuda:\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo gpu\n",
+            text="name: gpu\njobs:\n  cuda:\n    matrix: [{image: test-gpu-a}]\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo gpu\n",
         ),
         Example(path="configs/a.yaml", text="image: nvidia/cuda\ngpus: all\n# nvidia.com/gpu: 1\n"),
     ),
