@@ -294,8 +294,8 @@ def _texts(name: str, data: bytes, changed: set[int]) -> Iterator[tuple[int | No
             for index, line in enumerate(written, 1)
             if f'"{line}\\n"' in removed or f'"{line}"' in removed
         }
-        # Magics are shell lines, and nothing that Python's tokenizer could judge.
-        plain = [line if not line.lstrip().startswith(("!", "%", "?")) else "" for line in lines]
+        # Shell lines and magics are code, but none that Python's tokenizer could judge.
+        plain = [re.sub(r"^(\s*)[!%?].*", r"\1pass", line) for line in lines]
         yield number, "\n".join(plain) + "\n", gone
         number += 1
 
