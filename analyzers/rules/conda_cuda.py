@@ -11,12 +11,14 @@ from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 _PYTORCH = re.compile(r"(?:[\w./-]+::)?pytorch(?:-cpu)?\s*(?:<|=+)\s*(\d+)\.(\d+)")
+_PLATFORMS = re.compile(rb"(?m)^[ \t]*(platforms):[ \t]*\r?\n((?:[ \t]*-[ \t]*[\w-]+[ \t]*\r?\n)+)")
+_CUDA = re.compile(rb"cuda|nvidia")
 _PYTHON = re.compile(r"python\s*=+\s*(\d+)\.(\d+)(?:\.(\d+))?")
 
 
 def find(document: CondaDocument) -> Iterator[Match]:
     """The channel of NVIDIA, CUDA packages, and pip's lines among the dependencies."""
-    matches = [*_of_cuda(document)]
+    matches = [*_of_cuda(document), *_platforms(document)]
     for package in document.packages():
         message = _too_old(package.value, beside_cuda=bool(matches))
         if message is not None:
@@ -40,6 +42,21 @@ def _too_old(spec: str, beside_cuda: bool) -> str | None:
         return None
     return _("{spec} has no build for osx-arm64: take Python 3.10 or newer on a Mac.").format(
         spec=spec
+    )
+
+
+def _platforms(document: CondaDocument) -> Iterator[Match]:
+    """The list of platforms that a lock, or a file to be locked, is for, without Macs."""
+    listed = _PLATFORMS.search(document.text)
+    if listed is None or b"osx-arm64" in listed[2] or not document.says(_CUDA):
+        return
+    yield Match(
+        listed.start(1),
+        listed.end(1),
+        _(
+            "This is locked with CUDA's packages and not for osx-arm64: conda-lock installs "
+            "nothing of it on a Mac. Add the platform, with the CUDA lines under # [linux64]."
+        ),
     )
 
 
@@ -123,6 +140,22 @@ RULE = Rule(
                   - pytorch=1.11.0
                 """,
             finds=("python=3.8.5", "cudatoolkit=9.0", "pytorch=1.11.0"),
+        ),
+        Example(
+            path="conda-lock.yml",
+            text="""\
+                metadata:
+                  platforms:
+                  - linux-64
+                package:
+                - name: cudatoolkit
+                  platform: linux-64
+                """,
+            finds=("platforms",),
+        ),
+        Example(
+            path="conda-lock.yml",
+            text="metadata:\n  platforms:\n  - linux-64\n  - osx-arm64\npackage:\n- name: cuda\n",
         ),
         Example(
             path="environment.yml",
