@@ -130,7 +130,7 @@ class _Chooser:
 def _kind(root: Path, path: str) -> Skipped | None:
     """Why a path is no file to look at; None when it is one."""
     try:
-        mode = os.lstat(root / path).st_mode
+        mode = os.lstat(f"{root}/{path}").st_mode
     except OSError as error:
         return _unreadable(path, error)
     if stat.S_ISLNK(mode):

@@ -23,15 +23,14 @@ def inside(root: Path, relative: str) -> Path:
     Raises:
         Refused: the path leaves the project, passes a symbolic link or enters ``.git``.
     """
-    name = visible(relative)
     parts = relative.split("/")
     if "\0" in relative or any(part in ("", ".", "..") for part in parts):
-        raise Refused(_("{path} is not a path inside the project: left alone.").format(path=name))
+        raise Refused(_("{path} is not a path inside the project: left alone.").format(path=visible(relative)))
     if any(_is_git(part) for part in parts):
-        raise Refused(_("{path} belongs to git itself: left alone.").format(path=name))
-    path = root
+        raise Refused(_("{path} belongs to git itself: left alone.").format(path=visible(relative)))
+    path = os.fspath(root)
     for part in parts:
-        path = path / part
+        path = f"{path}/{part}"
         try:
             mode = os.lstat(path).st_mode
         except (FileNotFoundError, NotADirectoryError):
@@ -39,16 +38,16 @@ def inside(root: Path, relative: str) -> Path:
         except OSError as error:
             raise Refused(
                 _("{path} cannot be reached ({reason}): left alone.").format(
-                    path=name, reason=error.strerror
+                    path=visible(relative), reason=error.strerror
                 )
             ) from None
         if stat.S_ISLNK(mode):
             raise Refused(
                 _("{path} lies behind a symbolic link: change the file it leads to.").format(
-                    path=name
+                    path=visible(relative)
                 )
             )
-    return path
+    return Path(path)
 
 
 def _is_git(part: str) -> bool:
@@ -57,7 +56,9 @@ def _is_git(part: str) -> bool:
     macOS ignores case and invisible characters in names, and Windows has short names; git guards
     against the same ones (``core.protectHFS``, ``core.protectNTFS``).
     """
-    plain = "".join(c for c in part if unicodedata.category(c) != "Cf").casefold().rstrip(" .")
+    if not part.isascii():
+        part = "".join(c for c in part if unicodedata.category(c) != "Cf")
+    plain = part.casefold().rstrip(" .")
     return plain in (".git", "git~1")
 
 

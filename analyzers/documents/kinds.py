@@ -27,4 +27,12 @@ def kinds() -> tuple[type[Document], ...]:
 
 def document_for(path: str) -> tuple[type[Document], ...]:
     """The classes that read this file, by its name alone."""
+    if path.endswith(".py"):
+        # Most files of a project; for these the folder does not matter.
+        return _for_python(path.rpartition("/")[2])
     return tuple(kind for kind in kinds() if kind.accepts(path))
+
+
+@cache
+def _for_python(name: str) -> tuple[type[Document], ...]:
+    return tuple(kind for kind in kinds() if kind.accepts(name))

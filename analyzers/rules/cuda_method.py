@@ -118,7 +118,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.SAFE,
     reads=PythonDocument,
-    triggers=(rb"\.\s*cuda\s*\(",),
+    triggers=(b"cuda",),
     what=N_("A tensor or module is moved with .cuda(), which names CUDA and nothing else."),
     why=N_(
         'A PyTorch built without CUDA raises "Torch not compiled with CUDA enabled". '

@@ -89,17 +89,19 @@ def _is_of_torch(document: PythonDocument, keyword: Node) -> bool:
     )
 
 
+def _triggers() -> Iterator[bytes]:
+    ranks = [who + what for who in (b"", b"self.", b"args.") for what in (b"rank", b"local_rank")]
+    for before in (b".to(", b"device(", b"device=", b"device = ", b"_location=", b"_location = "):
+        yield from (before + value for value in (*b"0 1 2 3 4 5 6 7 8 9".split(), *ranks))
+
+
 RULE = Rule(
     code="D118",
     name="device-number",
     severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(
-        rb"\.to\((?:\d|(?:self\.|args\.)?(?:local_)?rank\b)",
-        rb"device\((?:\d|(?:self\.|args\.)?(?:local_)?rank\b)",
-        rb"(?:device|map_location) ?= ?(?:\d|(?:self\.|args\.)?(?:local_)?rank\b)",
-    ),
+    triggers=tuple(_triggers()),
     what=N_("A device is given as a bare number."),
     why=N_(
         "The number counts the GPUs of one machine. Which kind of GPU is meant depends on the "
