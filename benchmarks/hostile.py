@@ -18,6 +18,7 @@ import json
 import os
 import random
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -28,7 +29,7 @@ import unicodedata
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
 
@@ -42,8 +43,11 @@ from project import files
 from project.workspace import Workspace
 from reports import findings
 from reports.session import Session
+from rewriters.propose import Proposing, Style
 
 SECONDS = 5.0
+#: After so many seconds a file, or the session, is given up.
+GIVEN_UP, SESSION_GIVEN_UP = 20, 300
 #: A damaged file is cut here; a scan reads text files up to 2 MB.
 LARGEST = 600_000
 
@@ -218,7 +222,7 @@ def extremes(chance: random.Random, data: bytes, other: bytes) -> bytes:
         size, form = chance.choice(((2, "<H"), (4, "<I"), (8, "<Q"), (4, ">I")))
         if len(out) > size:
             top = (1 << (8 * size)) - 1
-            value = chance.choice((0, 1, top, top // 2, top - 8, len(data)))
+            value = min(chance.choice((0, 1, top, top // 2, top - 8, len(data))), top)
             struct.pack_into(form, out, chance.randrange(len(out) - size), value)
     return bytes(out)
 
@@ -349,23 +353,28 @@ def examine(root: Path) -> Outcome:
     """Scan each file alone, with a clock beside it, then all as a session does."""
     outcome = Outcome()
     before = contents(root)
+    signal.signal(signal.SIGALRM, _give_up)
     workspace = Workspace.open(root)
-    options = ScanOptions.from_config(workspace.config)
+    options = replace(ScanOptions.from_config(workspace.config), jobs=1, cache=False)
+    then = Proposing(Style(workspace.config.style))
     for path in files.listed(workspace)[0]:
         start = time.perf_counter()
+        signal.alarm(GIVEN_UP)
         try:
-            for report in scan(workspace, options, [path]):
+            for report in scan(workspace, options, [path], then):
                 outcome.findings += len(report.findings)
                 outcome.skipped += len(report.skipped)
         except Exception:
             outcome.crashes.append(f"{path!r}: {traceback.format_exc(limit=-5)}")
+        signal.alarm(0)
         seconds = time.perf_counter() - start
         outcome.files += 1
         outcome.slowest = max(outcome.slowest, (seconds, repr(path)))
         if seconds > SECONDS:
             outcome.slow.append(f"{path!r}: {seconds:.1f} s")
-    session = Session.open(root)
+    signal.alarm(SESSION_GIVEN_UP)
     try:
+        session = Session.open(root, replace(options, jobs=None))
         session.scan()
         for write_out in (
             findings.as_text,
@@ -383,10 +392,15 @@ def examine(root: Path) -> Outcome:
             ]
     except Exception:
         outcome.crashes.append(f"the session: {traceback.format_exc(limit=-5)}")
+    signal.alarm(0)
     after = contents(root)
     outcome.changed = [one for one in {**before, **after} if before.get(one) != after.get(one)]
     outcome.traces = sorted(path.name for path in (root.parent / "trace").iterdir())
     return outcome
+
+
+def _give_up(_signal: int, _frame: object) -> None:
+    raise TimeoutError
 
 
 def _controls(text: str) -> set[str]:

@@ -51,7 +51,7 @@ def test_harm_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each kind of harm, done on purpose, is told."""
     root = hostile.write(tmp_path / "hostile", 30, seed=7)
 
-    def harmful(workspace, options, paths):
+    def harmful(workspace, options, paths, then):
         (path,) = paths
         if path == "setup.py":
             raise ValueError("as meant")
