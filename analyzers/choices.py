@@ -7,7 +7,15 @@ from tree_sitter import Node
 
 from analyzers.devices import DeviceString, Role, device_strings, names_device
 from analyzers.documents.python import PythonDocument, nth, statement_of
-from analyzers.guards import asks_for_cuda, is_handled, is_negated, mentions_mps
+from analyzers.guards import (
+    Span,
+    asks_for_cuda,
+    inside,
+    is_handled,
+    is_negated,
+    mentions_mps,
+    merged,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +128,25 @@ def _value_of(statement: Node) -> Node | None:
 
 def is_in_choice(document: PythonDocument, node: Node) -> bool:
     """Whether a node is a branch of a choice that asks for CUDA."""
-    return any(
-        choice.cuda.start_byte <= node.start_byte < choice.cuda.end_byte
-        or choice.other.start_byte <= node.start_byte < choice.other.end_byte
+    return inside(document.once(_branches), node)
+
+
+def _branches(document: PythonDocument) -> list[Span]:
+    return merged(
+        (branch.start_byte, branch.end_byte)
         for choice in choices(document)
+        for branch in (choice.cuda, choice.other)
     )
 
 
 def is_in_condition(document: PythonDocument, node: Node) -> bool:
     """Whether a node is in the condition of an expression that chooses a device."""
-    return any(
-        choice.condition.start_byte <= node.start_byte < choice.condition.end_byte
+    return inside(document.once(_conditions), node)
+
+
+def _conditions(document: PythonDocument) -> list[Span]:
+    return merged(
+        (choice.condition.start_byte, choice.condition.end_byte)
         for choice in choices(document)
         if choice.node.type == "conditional_expression"
     )

@@ -49,10 +49,10 @@ def examine(path: str, data: bytes, chosen: Sequence[Rule[Any]]) -> FileReport:
             skipped.append(Skipped(path, str(error)))
             continue
         words, mine = reading.hits(source.text)
-        if not words:
+        if not words and not mine:
             continue
         whole = any(one.whole for one in mine)
-        document = kind(source) if whole else kind.around(source, words)
+        document = kind(source) if whole or not words else kind.around(source, words)
         if document is None:
             continue
         try:

@@ -5,7 +5,7 @@ Everything is asked of places that speak of CUDA; nothing walks a whole tree.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 
 from tree_sitter import Node
@@ -42,6 +42,10 @@ _ASKS = re.compile(rb"cuda\s*\.\s*is_available|cuda\s*\.\s*device_count|\bis_cud
 _DEEPEST = 20
 #: How far from a choice that knows MPS another step of it may stand, in statements.
 _NEAR = 3
+
+
+#: Bytes ``start:end`` of a text.
+Span = tuple[int, int]
 
 
 class Standing(Enum):
@@ -232,7 +236,7 @@ def _names_cuda_alone(document: PythonDocument, node: Node) -> bool:
 
 def is_guarded(document: PythonDocument, node: Node) -> bool:
     """Whether ``node`` runs only where CUDA is there."""
-    if _inside(document.remember("exits", lambda: _merged(_after_exits(document))), node):
+    if inside(document.remember("exits", lambda: merged(_after_exits(document))), node):
         return True
     child, parent = node, node.parent
     while parent is not None:
@@ -339,7 +343,7 @@ def mentions_mps(document: PythonDocument, node: Node) -> bool:
 
 def is_handled(document: PythonDocument, node: Node) -> bool:
     """Whether a node is a step of a choice that has one for MPS."""
-    return _inside(document.remember("handled", lambda: _merged(_handled(document))), node)
+    return inside(document.remember("handled", lambda: merged(_handled(document))), node)
 
 
 def _handled(document: PythonDocument) -> Iterator[tuple[int, int]]:
@@ -439,16 +443,18 @@ def _targets(document: PythonDocument, statement: Node, depth: int = 0) -> froze
 # -- spans -----------------------------------------------------------------------------------
 
 
-def _merged(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """Spans in order, those that overlap made one."""
+    joined: list[Span] = []
     for start, end in sorted(spans):
-        if merged and start < merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        if joined and start < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         else:
-            merged.append((start, end))
-    return merged
+            joined.append((start, end))
+    return joined
 
 
-def _inside(spans: Sequence[tuple[int, int]], node: Node) -> bool:
+def inside(spans: Sequence[Span], node: Node) -> bool:
+    """Whether a node begins in one of the spans, which are in order and apart."""
     index = bisect_right(spans, (node.start_byte, 1 << 62)) - 1
     return index >= 0 and spans[index][0] <= node.start_byte < spans[index][1]

@@ -53,8 +53,9 @@ class Rule(Generic[D]):
     A rule lives alone in ``analyzers/rules/NAME.py`` as ``RULE``; being there registers it.
 
     ``code`` is ``D1xx`` (device), ``K2xx`` (kernel) or ``E3xx`` (environment), ``name`` its slug.
-    ``reads`` is the document class it looks at. ``triggers`` are regular expressions (bytes) of
-    which one must occur in a file's text before the file is parsed for this rule. ``fix`` is the
+    ``reads`` is the document class it looks at. ``triggers`` are words (bytes) of which
+    one must occur in a file's text before the file is parsed for this rule, in Python and C++ in
+    this case, elsewhere in any; without any, every file is. ``fix`` is the
     best that a rewrite of this rule may claim; the rewrite may grade a place lower. ``what``,
     ``why`` and ``advice`` are marked with ``N_``. ``source`` says where the claim about PyTorch,
     macOS or a library comes from; ``since`` which release it speaks of. Of a Python file only the

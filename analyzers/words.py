@@ -20,38 +20,34 @@ class Reading:
     rules: tuple[Rule[Any], ...]
 
     @cached_property
+    def _waiting(self) -> dict[bytes, tuple[Rule[Any], ...]]:
+        waiting: dict[bytes, list[Rule[Any]]] = {MARK: []}
+        for one in self.rules:
+            for word in one.triggers:
+                waiting.setdefault(word if self.kind.cased else word.lower(), []).append(one)
+        return {word: tuple(mine) for word, mine in waiting.items()}
+
+    @cached_property
     def _words(self) -> tuple[bytes, ...]:
-        return tuple(
-            sorted({MARK, *(word for one in self.rules for word in literals(one.triggers))})
-        )
+        return tuple(self._waiting)
 
     @cached_property
     def _automaton(self) -> BytesAhoCorasick:
         return BytesAhoCorasick(self._words)
 
+    @cached_property
+    def _always(self) -> tuple[Rule[Any], ...]:
+        return tuple(one for one in self.rules if not one.triggers)
+
     def hits(self, text: bytes) -> tuple[list[int], tuple[Rule[Any], ...]]:
         """Where a text has words of the rules, and which rules those are."""
-        found = self._automaton.find_matches_as_indexes(text, overlapping=True)
-        extra = {
-            one.code: [m.start() for m in rx(one.triggers).finditer(text)]
-            for one in self.rules
-            if rx(one.triggers)
-        }
-        if any(extra.values()):
-            words = {self._words[index] for index, _start, _end in found}
-            rules = tuple(
-                one
-                for one in self.rules
-                if extra.get(one.code) or not words.isdisjoint(literals(one.triggers))
-            )
-            return sorted(
-                {start for _index, start, _end in found} | {x for v in extra.values() for x in v}
-            ), rules
-        if not found:
-            return [], ()
-        words = {self._words[index] for index, _start, _end in found}
-        rules = tuple(one for one in self.rules if not words.isdisjoint(literals(one.triggers)))
-        return sorted({start for _index, start, _end in found}), rules
+        searched = text if self.kind.cased else text.lower()
+        found = self._automaton.find_matches_as_indexes(searched, overlapping=True)
+        codes = {one.code for one in self._always}
+        for index in {index for index, _start, _end in found}:
+            codes.update(one.code for one in self._waiting[self._words[index]])
+        mine = tuple(one for one in self.rules if one.code in codes)
+        return sorted({start for _index, start, _end in found}), mine
 
 
 def readings(rules: Sequence[Rule[Any]]) -> dict[type[Document], Reading]:
@@ -60,28 +56,3 @@ def readings(rules: Sequence[Rule[Any]]) -> dict[type[Document], Reading]:
     for one in rules:
         kinds.setdefault(one.reads, []).append(one)
     return {kind: Reading(kind, tuple(mine)) for kind, mine in kinds.items()}
-
-
-import re
-from functools import cache
-
-
-def _lit(t):
-    if re.fullmatch(rb"[^\\()\[\]?*+|^$.{}]+", t):
-        return True
-    try:
-        re.compile(t)
-    except re.error:
-        return True
-    return False
-
-
-@cache
-def literals(triggers):
-    return tuple(t for t in triggers if _lit(t))
-
-
-@cache
-def rx(triggers):
-    rest = [t for t in triggers if not _lit(t)]
-    return re.compile(b"|".join(b"(?:" + t + b")" for t in rest)) if rest else None

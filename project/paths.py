@@ -25,7 +25,9 @@ def inside(root: Path, relative: str) -> Path:
     """
     parts = relative.split("/")
     if "\0" in relative or any(part in ("", ".", "..") for part in parts):
-        raise Refused(_("{path} is not a path inside the project: left alone.").format(path=visible(relative)))
+        raise Refused(
+            _("{path} is not a path inside the project: left alone.").format(path=visible(relative))
+        )
     if any(_is_git(part) for part in parts):
         raise Refused(_("{path} belongs to git itself: left alone.").format(path=visible(relative)))
     path = os.fspath(root)

@@ -90,6 +90,8 @@ class Document:
 
     #: The tree-sitter language, or None for formats that another parser reads.
     language: Language | None = None
+    #: Whether the words that rules wait for must have the case that the rules give.
+    cased = False
 
     def __init__(self, source: Source) -> None:
         self.source = source

@@ -102,6 +102,8 @@ class Launch:
 class CudaDocument(Document):
     """A CUDA or C++ source or header."""
 
+    cased = True
+
     @classmethod
     def accepts(cls, path: str) -> bool:
         """CUDA and C++ by their suffixes."""

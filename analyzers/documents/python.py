@@ -50,6 +50,7 @@ class PythonDocument(Document):
     """A Python file or a notebook, with its import aliases resolved."""
 
     language = PYTHON
+    cased = True
 
     @classmethod
     def accepts(cls, path: str) -> bool:

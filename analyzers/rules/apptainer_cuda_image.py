@@ -23,7 +23,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.NONE,
     reads=ApptainerDocument,
-    triggers=(rb"(?i:bootstrap)",),
+    triggers=(b"bootstrap",),
     what=N_("An Apptainer or Singularity definition starts from an image for NVIDIA GPUs."),
     why=N_(
         "Apptainer runs on Linux; on a Mac it needs a Linux virtual machine, which has neither "

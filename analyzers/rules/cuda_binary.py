@@ -36,7 +36,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.NONE,
     reads=BinaryDocument,
-    triggers=(rb"kind (?:elf|macho|pe)\n",),
+    triggers=(b"kind elf", b"kind macho", b"kind pe"),
     what=N_(
         "A compiled program or library needs NVIDIA's libraries, or holds code for their GPUs."
     ),

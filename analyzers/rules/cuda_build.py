@@ -85,7 +85,17 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=BuildDocument,
-    triggers=(rb"CUDA|CUDNN|cuDNN|NCCL|nvcc|NVCC|TensorRT|cuda|-lcu|-lnv|-lnccl|CUB|Thrust",),
+    triggers=(
+        b"cuda",
+        b"cudnn",
+        b"nccl",
+        b"nvcc",
+        b"tensorrt",
+        b"-lcu",
+        b"-lnv",
+        b"cub",
+        b"thrust",
+    ),
     what=N_("CMake or make needs CUDA's compiler or libraries."),
     why=N_(
         "CUDA 10.2 was the last toolkit with any support for macOS, and no Apple-silicon Mac has a "

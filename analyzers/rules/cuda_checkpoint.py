@@ -56,7 +56,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=BinaryDocument,
-    triggers=(rb"storage(?:-inside)? cuda",),
+    triggers=(b"storage",),
     what=N_("A checkpoint's tensors were saved from a CUDA device."),
     why=N_(
         "Loading puts every tensor back where it was saved from and raises where that device does "

@@ -35,7 +35,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PackagesDocument,
-    triggers=(rb"[A-Za-z]",),
+    triggers=(),
     what=N_("A requirement names a package or a build that exists for CUDA alone."),
     why=N_(
         "pip finds no wheel for a Mac, or builds from source and stops without nvcc. Installing is "

@@ -73,7 +73,7 @@ RULE = Rule(
     severity=Severity.COSMETIC,
     fix=Fix.MANUAL,
     reads=ShellDocument,
-    triggers=(rb"CUDA|CUDNN|NCCL_|NVIDIA_|CUBLAS_|/cuda",),
+    triggers=(b"cuda", b"cudnn", b"nccl_", b"nvidia_", b"cublas_"),
     what=N_("A variable of CUDA, its toolkit or its libraries is set."),
     why=N_(
         "Nothing on a Mac reads it: the program runs without what the variable asked for. What "

@@ -24,7 +24,7 @@ RULE = Rule(
     severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=PackagesDocument,
-    triggers=(rb"(?:cu|CU)(?:da)?[-_.]?\d", rb"nvidia"),
+    triggers=(b"cu1", b"cu8", b"cu9", b"cu-1", b"cu_1", b"cuda", b"nvidia"),
     what=N_("Packages are taken from an index that holds builds for CUDA."),
     why=N_(
         "Such an index has no wheel for a Mac. Beside the usual index it is only slow; in its "

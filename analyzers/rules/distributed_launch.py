@@ -89,8 +89,12 @@ RULE = Rule(
     fix=Fix.MANUAL,
     reads=ShellDocument,
     triggers=(
-        rb"\b(?:torchrun|accelerate|deepspeed|horovodrun)\b",
-        rb"torch\.distributed\.(?:launch|run)",
+        b"torchrun",
+        b"accelerate",
+        b"deepspeed",
+        b"horovodrun",
+        b"torch.distributed.launch",
+        b"torch.distributed.run",
     ),
     what=N_("A command starts the program once for each of several GPUs."),
     why=N_(

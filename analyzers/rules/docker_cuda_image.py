@@ -23,7 +23,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=DockerfileDocument,
-    triggers=(rb"(?i:\bfrom\b)",),
+    triggers=(b"from",),
     what=N_("A container is built on an image for NVIDIA GPUs."),
     why=N_(
         "Containers on macOS run in a Linux virtual machine, which has neither CUDA nor Metal: "

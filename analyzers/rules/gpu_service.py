@@ -115,7 +115,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=ServiceDocument,
-    triggers=(rb"(?i:nvidia|\bgpus?\b|\bcuda|\bcu\d{2,3}\b|-gpu|pytorch/pytorch|rapidsai)",),
+    triggers=(b"nvidia", b"gpu", b"cuda", b"cu1", b"cu8", b"cu9", b"pytorch/pytorch", b"rapidsai"),
     what=N_("Compose, a dev container, Cog, Kubernetes or a CI service is to give NVIDIA GPUs."),
     why=N_(
         "On a Mac the container engine has no such device, and refuses to start what reserves it; "

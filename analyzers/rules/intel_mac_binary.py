@@ -34,7 +34,7 @@ RULE = Rule(
     severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=BinaryDocument,
-    triggers=(rb"kind macho\n",),
+    triggers=(b"kind macho",),
     what=N_("A compiled program or library for macOS has no code for Apple silicon."),
     why=N_(
         "A process of one architecture loads libraries of that architecture alone, and macOS "

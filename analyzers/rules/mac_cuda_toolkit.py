@@ -51,7 +51,7 @@ RULE = Rule(
     severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=ProseDocument,
-    triggers=(rb"(?i:cuda)",),
+    triggers=(b"cuda",),
     what=N_("Instructions or a script install CUDA's toolkit on macOS."),
     why=N_(
         "NVIDIA ended CUDA for macOS with 10.2, whose tools need an NVIDIA card and macOS 10.13. "

@@ -49,7 +49,7 @@ RULE = Rule(
     severity=Severity.DEGRADES,
     fix=Fix.NONE,
     reads=ProseDocument,
-    triggers=(rb"(?i:nvidia|cuda|nvda_drv|egpu|purge-wrangler)",),
+    triggers=(b"nvidia", b"cuda", b"nvda_drv", b"egpu", b"purge-wrangler"),
     what=N_("Instructions give a Mac a driver or a card of NVIDIA."),
     why=N_(
         "They are for Intel Macs of 2017 and before. On a current macOS the driver does not load, "

@@ -138,7 +138,16 @@ RULE = Rule(
     severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(b"scaled_dot_product_attention", b"LSTM(", b".t())", b".T)", b".mT)", b"svd(", b".eigh(", b"import eigh"),
+    triggers=(
+        b"scaled_dot_product_attention",
+        b"LSTM(",
+        b".t())",
+        b".T)",
+        b".mT)",
+        b"svd(",
+        b".eigh(",
+        b"import eigh",
+    ),
     what=N_("A call that gave wrong results on MPS in some releases, without an error."),
     why=N_(
         "That a program runs and its loss falls does not show that MPS computes what CUDA did. These "

@@ -91,7 +91,7 @@ RULE = Rule(
     severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=ShellDocument,
-    triggers=(rb"PYTORCH_ENABLE_MPS_FALLBACK", rb"PYTORCH_MPS_(?:HIGH|LOW)_WATERMARK_RATIO"),
+    triggers=(b"PYTORCH_ENABLE_MPS_FALLBACK", b"PYTORCH_MPS_"),
     what=N_("A variable of the MPS backend hides what falls back, or stops PyTorch."),
     why=N_(
         "A fallback that is always on makes a program slow without a word, and looks like a port. "

@@ -95,7 +95,15 @@ RULE = Rule(
     fix=Fix.MANUAL,
     reads=PythonDocument,
     triggers=(
-        *(rb"nvidia-smi", rb"nvidia-settings", rb"nvprof", rb"nsys", b'"ncu', b"'ncu", rb"cuda-gdb"),
+        *(
+            rb"nvidia-smi",
+            rb"nvidia-settings",
+            rb"nvprof",
+            rb"nsys",
+            b'"ncu',
+            b"'ncu",
+            rb"cuda-gdb",
+        ),
         *(rb"cuda-memcheck", rb"compute-sanitizer"),
     ),
     what=N_("The program starts one of NVIDIA's command-line tools."),

@@ -30,7 +30,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=BinaryDocument,
-    triggers=(rb"code (?:torch\.device|cuda)",),
+    triggers=(b"code ",),
     what=N_("A TorchScript or exported program names a CUDA device in its code."),
     why=N_(
         "torch.jit.trace and torch.export record devices as constants. Loaded elsewhere the "

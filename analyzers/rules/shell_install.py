@@ -45,7 +45,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=ShellDocument,
-    triggers=(rb"\b(?:install|add|create|update)\b",),
+    triggers=(b"install", b"add", b"create", b"update"),
     what=N_("A command installs packages or builds that exist for CUDA alone."),
     why=N_(
         "pip and conda find nothing for a Mac under such a name, version or index; what comes as "

@@ -36,7 +36,7 @@ RULE = Rule(
     severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=PackagesDocument,
-    triggers=(rb"(?i:torch)",),
+    triggers=(b"torch",),
     what=N_("PyTorch is pinned to a release without MPS."),
     why=N_(
         "torch.backends.mps came with 1.12, and most operators, autocast and bfloat16 later still."

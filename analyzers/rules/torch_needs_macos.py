@@ -66,7 +66,7 @@ RULE = Rule(
     severity=Severity.COSMETIC,
     fix=Fix.MANUAL,
     reads=PackagesDocument,
-    triggers=(rb"(?i:mac\s?os\b)",),
+    triggers=(b"macos", b"mac os"),
     what=N_("PyTorch is pinned to a release that wants a newer macOS than the file names."),
     why=N_(
         "The wheels of 1.12 to 2.4 run from macOS 12.3 on, those of 2.5 to 2.8 from 13.0, and "

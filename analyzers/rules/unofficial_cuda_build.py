@@ -38,7 +38,7 @@ RULE = Rule(
     severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=ProseDocument,
-    triggers=(rb"(?i:osx-build|macosx)", rb"MACOSX_DEPLOYMENT_TARGET"),
+    triggers=(b"osx-build", b"macosx"),
     what=N_("Instructions point to an unofficial build of a framework with CUDA for macOS."),
     why=N_(
         "PyTorch never published a wheel for macOS with CUDA. Such builds come from one person, "

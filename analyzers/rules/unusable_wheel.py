@@ -60,7 +60,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=BinaryDocument,
-    triggers=(rb"kind wheel\n",),
+    triggers=(b"kind wheel",),
     what=N_("A wheel that lies in the project is for CUDA, or for another system than macOS."),
     why=N_(
         "pip installs a wheel only where one of its platform tags fits; one that fits everywhere "
