@@ -102,9 +102,9 @@ class Cache:
         with contextlib.suppress(OSError):
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor, name = tempfile.mkstemp(dir=self._file.parent, suffix=".new")
-            with open(descriptor, "wb") as file:
-                file.write(data)
-            os.replace(name, self._file)
+            os.close(descriptor)
+            Path(name).write_bytes(data)
+            Path(name).replace(self._file)
             _forget(self._file.parent)
 
     def _print(self, path: str) -> Print | None:

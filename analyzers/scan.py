@@ -27,7 +27,6 @@ from project.translation import _
 from project.vocabulary import Finding, Layer, Skipped
 from project.workspace import Workspace
 
-
 #: The newest PyTorch release that the rules know of.
 NEWEST = "2.14"
 
@@ -189,7 +188,7 @@ def _reports(
 
 
 def _asked(report: FileReport, options: ScanOptions) -> FileReport:
-    """A report with the findings that hold in the PyTorch release asked about, and are not known."""
+    """A report with the findings that hold in the PyTorch release asked about and are not known."""
     return replace(
         report,
         findings=tuple(

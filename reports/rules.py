@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
+from analyzers.libraries import rows as library_rows
 from analyzers.registry import rules
 from analyzers.rule import Rule
 from project.translation import _
@@ -56,7 +57,7 @@ def rules_table() -> str:
 
 
 def rules_markdown() -> str:
-    """The table of all rules for the documentation."""
+    """The page of all rules for the documentation."""
     rows = [
         f"| {rule.code} | `{rule.name}` | {layer_word(rule.layer)} | "
         f"{_(SEVERITIES[rule.severity])} | {rule.fix.value} | {_(rule.what)} |"
@@ -65,4 +66,33 @@ def rules_markdown() -> str:
     head = (
         f"| {_('Code')} | {_('Name')} | {_('Layer')} | {_('Severity')} | {_('Fix')} | {_('What')} |"
     )
-    return "\n".join([head, "| --- | --- | --- | --- | --- | --- |", *rows]) + "\n"
+    intro = _(
+        "`cuda2mps explain D103` shows a rule in full, with its examples and the source of its "
+        "claim. Severity is that of the usual case. Fix is the best that its rewrite may claim; a "
+        "place can be graded lower."
+    )
+    return _page(_("Rules"), intro, head, "| --- | --- | --- | --- | --- | --- |", rows)
+
+
+def libraries_markdown() -> str:
+    """The page of all libraries for the documentation."""
+    table = [
+        f"| {', '.join(f'`{name}`' for name in row.distributions or row.imports)} | "
+        f"{row.on_mac.value} | {_(row.state)} | {_(row.instead)} | {row.since} | {row.basis.value}, "
+        f"{row.checked} | {row.source} |"
+        for row in library_rows()
+    ]
+    head = (
+        f"| {_('Library')} | {_('On a Mac')} | {_('What there is')} | {_('Instead')} | "
+        f"{_('Since')} | {_('Rests on')} | {_('Source')} |"
+    )
+    intro = _(
+        "What is left of each library on a Mac with Apple Silicon. Where the package index was "
+        "asked, it says so; the other rows rest on what the source says, and none was tried on a "
+        "Mac. `python benchmarks/check_libraries.py NAME` asks the index again."
+    )
+    return _page(_("Libraries"), intro, head, "| --- | --- | --- | --- | --- | --- | --- |", table)
+
+
+def _page(title: str, intro: str, head: str, line: str, rows: list[str]) -> str:
+    return "\n".join([f"# {title}", "", *textwrap.wrap(intro, 100), "", head, line, *rows]) + "\n"

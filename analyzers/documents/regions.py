@@ -8,6 +8,7 @@ stays a module. All else at module and class level is kept, for its imports, con
 import bisect
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from tree_sitter import Point, Range
 
@@ -114,7 +115,7 @@ def _kept(
     ]
     bounds = [start, *begins, end]
     decorated: int | None = None
-    for first, last in zip(bounds, bounds[1:], strict=False):
+    for first, last in pairwise(bounds):
         head = first + len(indent) if text.startswith(indent, first) else first
         if text.startswith(b"@", head):
             decorated = first if decorated is None else decorated

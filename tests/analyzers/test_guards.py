@@ -29,7 +29,7 @@ def standing_of_cuda_call(text: str) -> Standing:
         "y = x if not torch.cuda.is_available() else x.cuda()\n",
         "torch.cuda.is_available() and x.cuda()\n",
         "def f(x):\n    if not torch.cuda.is_available():\n        return x\n    return x.cuda()\n",
-        "def f(x):\n    if not torch.cuda.is_available():\n        pytest.skip('none')\n    x.cuda()\n",
+        "def f(x):\n    if not torch.cuda.is_available():\n        pytest.skip('')\n    x.cuda()\n",
         "@pytest.mark.skipif(not torch.cuda.is_available(), reason='')\ndef f():\n    x.cuda()\n",
         "@unittest.skipUnless(torch.cuda.is_available(), 'x')\nclass A:\n    y = x.cuda()\n",
         "@require_torch_gpu\ndef f():\n    x.cuda()\n",

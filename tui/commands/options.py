@@ -86,9 +86,9 @@ def scanned(
     """Open a project, say what was recovered, and scan it."""
     from analyzers.scan import NEWEST, ScanOptions
     from project.config import release
-    from reports.findings import known_ids
     from project.vocabulary import Layer
     from project.workspace import Workspace
+    from reports.findings import known_ids
     from reports.session import Session
     from rewriters.propose import Style
 
