@@ -78,8 +78,8 @@ def libraries_markdown() -> str:
     """The page of all libraries for the documentation."""
     table = [
         f"| {', '.join(f'`{name}`' for name in row.distributions or row.imports)} | "
-        f"{row.on_mac.value} | {_(row.state)} | {_(row.instead)} | {row.since} | {row.basis.value}, "
-        f"{row.checked} | {row.source} |"
+        f"{row.on_mac.value} | {_(row.state)} | {_(row.instead)} | {row.since} | "
+        f"{row.basis.value}, {row.checked} | {row.source} |"
         for row in library_rows()
     ]
     head = (

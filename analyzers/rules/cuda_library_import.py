@@ -41,7 +41,7 @@ _COMMON = frozenset({"apex", "cuda", "nemo", "nvidia", "omni", "wisp"})
 def find(document: PythonDocument) -> Iterator[Match]:
     """Import statements of a library that the table says needs CUDA."""
     seen: set[int] = set()
-    for match in _IMPORTS.finditer(document.text):
+    for match, _whole in document.hits(_IMPORTS):
         node = document.root.descendant_for_byte_range(*match.span("name"))
         found = _imported(document, node) if node is not None else None
         if found is None or found[0].start_byte in seen:

@@ -9,7 +9,7 @@ from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
-_WORDS = re.compile(rb"\w*(?:CUDA|CUDNN|NCCL_|NVIDIA_|CUBLAS_)\w*|/cuda")
+_WORDS = re.compile(rb"\w{0,40}(?:CUDA|CUDNN|NCCL_|NVIDIA_|CUBLAS_)\w{0,80}|/cuda")
 _FOLDERS = re.compile(
     r"(?:CUDA|CUDNN|NCCL)_(?:HOME|PATH|ROOT|ROOT_DIR|DIR|INC_PATH|LIB_PATH)\Z|CUDACXX\Z|"
     r"CUDA_TOOLKIT_ROOT_DIR\Z"
