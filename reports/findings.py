@@ -13,7 +13,7 @@ from analyzers.registry import rules
 from project.errors import UserError
 from project.paths import home_relative, visible
 from project.translation import _
-from project.vocabulary import Finding, Layer, Severity, Skipped
+from project.vocabulary import Finding, Layer, Notice, Severity, Skipped
 from reports.session import Session
 from reports.snapshot import SCHEMA, TOOL
 from reports.words import SEVERITIES, found_in, layer_word
@@ -93,10 +93,9 @@ def as_json(session: Session) -> str:
             "tool": TOOL,
             "torch": session.options.torch,
             "findings": [_as_dict(session, one) for one in session.findings],
-            "skipped": [{"path": one.path, "reason": one.reason} for one in session.skipped],
-            "notices": [
-                {"path": one.path, "line": one.line, "cell": one.cell, "text": one.text}
-                for one in session.notices
+            "skipped": [
+                *({"path": one.path, "reason": one.reason} for one in session.skipped),
+                *({"path": one.path, "reason": _noticed(one)} for one in session.notices),
             ],
             "summary": {
                 "files": session.files_read,
@@ -125,6 +124,11 @@ def _as_dict(session: Session, finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "decision": session.state(finding).value,
     }
+
+
+def _noticed(notice: Notice) -> str:
+    place = f"{notice.line}" if notice.cell is None else f"[{notice.cell}]:{notice.line}"
+    return _("Line {line}: {text}").format(line=place, text=notice.text)
 
 
 def known_ids(file: Path) -> frozenset[str]:

@@ -28,6 +28,8 @@ from rewriters.scope import device_at
 
 #: From so many places without a device in scope on, a module gets a helper.
 HELPER_FROM = 2
+#: No file that people write has so many places; one that is made to take long may have.
+MOST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def propose(path: str, data: bytes, findings: Sequence[Finding], options: Style)
     Findings that have no rewrite, or whose rewrite does not hold, have no proposal.
     """
     wanted = [f for f in findings if f.rule in rewrites() and f.fix in (Fix.SAFE, Fix.REVIEW)]
-    if not wanted:
+    if not wanted or len(wanted) > MOST:
         return []
     try:
         document = PythonDocument(PythonDocument.source_from(path, data))

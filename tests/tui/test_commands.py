@@ -126,7 +126,7 @@ def test_odd_files_are_skipped_or_read_and_never_crash(
 ) -> None:
     (project / "train.py").unlink()
     (project / "binary.py").write_bytes(b"\x00\x01cuda" * 100)
-    (project / "broken.py").write_bytes(b"def f(:\nx.cuda()\n")
+    (project / "broken.py").write_bytes(b"def f(:\n    x.cuda()\n")
     (project / "new\nline[1].py").write_bytes(b"x.cuda()\n")
     (project / "bad.ipynb").write_bytes(b"{cuda")
     assert run(["scan", str(project), "--format", "json"]) == 1

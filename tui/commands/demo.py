@@ -29,9 +29,9 @@ def command(keep: Path | None) -> int:
             raise UserError(
                 _("{folder} exists already: name a new folder for the demo.").format(folder=keep)
             )
-        return open_path(unpack(keep))
+        return open_path(unpack(keep), cache=False)
     folder = Path(tempfile.mkdtemp(prefix="cuda2mps-demo-"))
     try:
-        return open_path(unpack(folder / "tremor"))
+        return open_path(unpack(folder / "tremor"), cache=False)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -14,15 +14,24 @@ def command(path: Path) -> int:
     return open_path(Path(path))
 
 
-def open_path(path: Path) -> int:
-    """Open the session on a folder, or print the summary and end."""
+def open_path(path: Path, *, cache: bool = True) -> int:
+    """Open the session on a folder, or print the summary and end.
+
+    Args:
+        path: the folder.
+        cache: whether the findings are remembered for the next time.
+    """
     if not has_terminal():
         from reports.summary import summary
 
-        click.echo(summary(scanned(path)).rstrip("\n"))
+        click.echo(summary(scanned(path, cache=cache)).rstrip("\n"))
         return 0
+    from dataclasses import replace
+
     from reports.session import Session
     from tui.app import open_session
 
-    open_session(Session.open(path))
+    session = Session.open(path)
+    session.options = replace(session.options, cache=cache)
+    open_session(session)
     return 0

@@ -22,16 +22,7 @@ def path_argument(function: F) -> F:
 
 
 def rule_options(function: F) -> F:
-    """What to look for: ``--select``, ``--ignore``, ``--layer``, ``--torch``, ``--known``."""
-    function = click.option(
-        "--known",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Leave out the findings of an earlier `scan --format json`.",
-    )(function)
-    function = click.option(
-        "--torch", metavar="RELEASE", help="The PyTorch release to ask about, such as 2.14."
-    )(function)
+    """``--select``, ``--ignore`` and ``--layer``."""
     function = click.option(
         "--layer", "layers", multiple=True, type=click.Choice(LAYERS), help="Only this layer."
     )(function)
@@ -43,8 +34,17 @@ def rule_options(function: F) -> F:
     )(function)
 
 
-def speed_options(function: F) -> F:
-    """How to look: ``--jobs`` and ``--no-cache``."""
+def scan_options(function: F) -> F:
+    """What `scan` alone takes: ``--torch``, ``--known``, ``--jobs`` and ``--no-cache``."""
+    function = click.option(
+        "--known",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Leave out the findings of an earlier `scan --format json`.",
+    )(function)
+    function = click.option(
+        "--torch", metavar="RELEASE", help="The PyTorch release to ask about, such as 2.14."
+    )(function)
     function = click.option(
         "--no-cache", is_flag=True, help="Read every file again, and remember nothing."
     )(function)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tui.commands.options import path_argument, rule_options, scanned, speed_options
+from tui.commands.options import path_argument, rule_options, scan_options, scanned
 
 
 @click.command("scan")
@@ -19,7 +19,7 @@ from tui.commands.options import path_argument, rule_options, scanned, speed_opt
     show_default=True,
 )
 @rule_options
-@speed_options
+@scan_options
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
 def command(
     path: Path,
