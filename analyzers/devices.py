@@ -336,7 +336,7 @@ def calls_of(document: PythonDocument, method: str) -> tuple[tuple[Node, Node, N
 
 def _calls_of(document: PythonDocument, method: str) -> Iterator[tuple[Node, Node, Node]]:
     pattern = re.compile(rb"\.\s*" + method.encode() + rb"\s*\(")
-    for match, _node in document.hits(pattern):
+    for match, _node in document.anywhere(pattern):
         name = _identifier_in(document, match.start() + 1, match.end() - 1)
         attribute = name.parent if name is not None else None
         call = attribute.parent if attribute is not None else None

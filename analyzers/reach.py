@@ -178,7 +178,7 @@ def _places(document: PythonDocument) -> tuple[dict[str, list[int]], dict[str, l
         names = [] if call.start_byte in returned else _assigned_names(document, call)
         for name in {*names, *([root] if root else [])}:
             there.setdefault(name, []).append(call.start_byte)
-    for match, node in document.hits(re.compile(rb"(?<=\.)device\b(?!\s*\()")):
+    for match, node in document.anywhere(re.compile(rb"(?<=\.)device\b(?!\s*\()")):
         parent = node.parent
         owner = parent.child_by_field_name("object") if parent is not None else None
         root = root_of(document, owner) if owner is not None else None

@@ -1,5 +1,6 @@
 """What a rule is: one object that finds, explains and documents one kind of dependency."""
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -47,6 +48,20 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class Word:
+    """A word that a rule waits for, and what must be there beside it for the word to count.
+
+    ``on_line`` is searched for in the line of the word, ``before`` in what the line has before it;
+    of ``beside`` one must occur somewhere in the file.
+    """
+
+    text: bytes
+    on_line: re.Pattern[bytes] | None = None
+    before: re.Pattern[bytes] | None = None
+    beside: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Rule(Generic[D]):
     """One kind of dependency on CUDA.
 
@@ -68,7 +83,7 @@ class Rule(Generic[D]):
     severity: Severity
     fix: Fix
     reads: type[D]
-    triggers: tuple[bytes, ...]
+    triggers: tuple[bytes | Word, ...]
     what: str
     why: str
     advice: str

@@ -1,15 +1,16 @@
 """Words that a file must have before it is parsed, looked for all at once."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ahocorasick_rs import BytesAhoCorasick
+from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from analyzers.documents.base import Document
 from analyzers.keep import MARK
-from analyzers.rule import Rule
+from analyzers.rule import Rule, Word
 
 
 @dataclass(frozen=True)
@@ -20,11 +21,13 @@ class Reading:
     rules: tuple[Rule[Any], ...]
 
     @cached_property
-    def _waiting(self) -> dict[bytes, tuple[Rule[Any], ...]]:
-        waiting: dict[bytes, list[Rule[Any]]] = {MARK: []}
+    def _waiting(self) -> dict[bytes, tuple[tuple[Rule[Any], Word], ...]]:
+        waiting: dict[bytes, list[tuple[Rule[Any], Word]]] = {MARK: []}
         for one in self.rules:
-            for word in one.triggers:
-                waiting.setdefault(word if self.kind.cased else word.lower(), []).append(one)
+            for trigger in one.triggers:
+                word = trigger if isinstance(trigger, Word) else Word(trigger)
+                key = word.text if self.kind.cased else word.text.lower()
+                waiting.setdefault(key, []).append((one, word))
         return {word: tuple(mine) for word, mine in waiting.items()}
 
     @cached_property
@@ -33,7 +36,7 @@ class Reading:
 
     @cached_property
     def _automaton(self) -> BytesAhoCorasick:
-        return BytesAhoCorasick(self._words)
+        return BytesAhoCorasick(self._words, implementation=Implementation.DFA)
 
     @cached_property
     def _always(self) -> tuple[Rule[Any], ...]:
@@ -43,11 +46,39 @@ class Reading:
         """Where a text has words of the rules, and which rules those are."""
         searched = text if self.kind.cased else text.lower()
         found = self._automaton.find_matches_as_indexes(searched, overlapping=True)
+        if not found:
+            return [], self._always
         codes = {one.code for one in self._always}
-        for index in {index for index, _start, _end in found}:
-            codes.update(one.code for one in self._waiting[self._words[index]])
+        offsets: set[int] = set()
+        beside: dict[tuple[bytes, ...], bool] = {}
+        for index, start, end in found:
+            key = self._words[index]
+            if key is MARK:
+                offsets.add(start)
+            for one, word in self._waiting[key]:
+                if not _on_line(word, text, start, end):
+                    continue
+                if word.beside:
+                    if word.beside not in beside:
+                        beside[word.beside] = any(other in searched for other in word.beside)
+                    if not beside[word.beside]:
+                        continue
+                codes.add(one.code)
+                offsets.add(start)
         mine = tuple(one for one in self.rules if one.code in codes)
-        return sorted({start for _index, start, _end in found}), mine
+        return sorted(offsets), mine
+
+
+def _on_line(word: Word, text: bytes, start: int, end: int) -> bool:
+    """Whether the line of a word at ``start:end`` is as it must be."""
+    if word.on_line is None and word.before is None:
+        return True
+    first = text.rfind(b"\n", 0, start) + 1
+    if word.before is not None and word.before.search(text, first, start) is None:
+        return False
+    last = text.find(b"\n", end)
+    last = last if last >= 0 else len(text)
+    return word.on_line is None or word.on_line.search(text, first, last) is not None
 
 
 def readings(rules: Sequence[Rule[Any]]) -> dict[type[Document], Reading]:

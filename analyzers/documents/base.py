@@ -14,6 +14,9 @@ T = TypeVar("T")
 
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.MULTILINE)
 
+#: ``?`` for each byte that is not ASCII.
+_MASK = bytes(range(128)) + b"?" * 128
+
 
 @dataclass(frozen=True)
 class Source:
@@ -50,8 +53,7 @@ class Source:
                 data.decode(name)
             except (LookupError, UnicodeDecodeError):
                 name = "latin-1"
-            masked = bytes(byte if byte < 128 else 63 for byte in data)
-            return cls(path, masked, data, name)
+            return cls(path, data.translate(_MASK), data, name)
         return cls(path, data, data)
 
     @cached_property
@@ -71,18 +73,56 @@ class Source:
 
         In a notebook the line counts inside its cell.
         """
+        if not self._is_plain:
+            return self._position(offset)
+        # Counting line ends up to here is faster than listing all of them.
+        seen, row = self._seen if self._seen[0] <= offset else (0, 0)
+        row += self.text.count(b"\n", seen, offset)
+        self._seen[:] = offset, row
+        start = self.text.rfind(b"\n", 0, offset) + 1
+        return row + 1, self._column(start, offset)
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Whether a line feed, and nothing else, ends a line."""
+        return not self.cells and b"\r" not in self.text
+
+    @cached_property
+    def _seen(self) -> list[int]:
+        """An offset whose line is known, and how many lines stand before it."""
+        return [0, 0]
+
+    def _position(self, offset: int) -> tuple[int, int]:
         index = bisect.bisect_right(self._line_starts, offset) - 1
-        start = self._line_starts[index]
-        column = len(self.raw[start:offset].decode(self.encoding, "replace")) + 1
-        if start == 0 and self.raw.startswith(codecs.BOM_UTF8) and offset >= 3:
-            column -= 1
         cell = self.cell_of(offset)
         first = bisect.bisect_left(self._line_starts, self.cells[cell]) if cell is not None else 0
-        return index - first + 1, column
+        return index - first + 1, self._column(self._line_starts[index], offset)
+
+    def _column(self, start: int, offset: int) -> int:
+        """The column of an offset in the line that begins at ``start``."""
+        known, characters = self._column_seen
+        if not start <= known <= offset:
+            known, characters = start, 0
+        characters += len(self.raw[known:offset].decode(self.encoding, "replace"))
+        if self.encoding in ("utf-8", "latin-1") and _ends_whole(self.raw, offset):
+            self._column_seen[:] = offset, characters
+        if start == 0 and self.raw.startswith(codecs.BOM_UTF8) and offset >= 3:
+            return characters
+        return characters + 1
+
+    @cached_property
+    def _column_seen(self) -> list[int]:
+        """An offset whose column is known, and how many characters its line has before it."""
+        return [0, 0]
 
     def decode(self, start: int, end: int) -> str:
         """The characters that bytes ``start:end`` stand for."""
         return self.raw[start:end].decode(self.encoding, "replace")
+
+
+def _ends_whole(data: bytes, offset: int) -> bool:
+    """Whether no character of UTF-8 goes on after an offset."""
+    return offset >= len(data) or data[offset] & 0xC0 != 0x80
 
 
 class Document:

@@ -21,8 +21,9 @@ _IMPORT = re.compile(rb"import\b")
 _IMPORTS = ("import_statement", "import_from_statement")
 _ERRORS = Query(PYTHON, "[(ERROR) (MISSING)] @error")
 
-#: What cannot stand before a name of its own: a part of a longer name, or the dot of an attribute.
-_NAME_BYTES = frozenset(b"._0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+#: What a name consists of, so that a name that one of these touches is a longer one.
+_NAME_LETTERS = frozenset(b"_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_NAME_ENDS = frozenset(bytes([letter]) for letter in _NAME_LETTERS)
 
 #: Node types that open a new scope for names.
 SCOPES = ("function_definition", "lambda", "class_definition", "module")
@@ -66,15 +67,21 @@ class PythonDocument(Document):
             return notebook.source_of(path, data)
         return Source.of(path, data)
 
-    def __init__(self, source: Source, parts: Sequence[tuple[int, int]] | None = None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        parts: Sequence[tuple[int, int]] | None = None,
+        near: Sequence[tuple[int, int]] | None = None,
+    ) -> None:
         super().__init__(source)
         self._parts = parts
+        self._near = near
 
     @classmethod
     def around(cls, source: Source, words: Sequence[int]) -> "PythonDocument | None":
         """The parts of the module around these offsets; None if all are prose."""
         parts = regions.around(source.text, words)
-        return None if parts == [] else cls(source, parts)
+        return None if parts == [] else cls(source, parts, regions.lines(source.text, words))
 
     def parsed(self) -> Node:
         """Parse what was asked for, or all of the text where a part does not stand by itself."""
@@ -99,9 +106,22 @@ class PythonDocument(Document):
     # -- moving about ----------------------------------------------------------------------
 
     def hits(self, pattern: re.Pattern[bytes]) -> Iterator[tuple[re.Match[bytes], Node]]:
+        """Every match of ``pattern`` on the lines of the words that rules wait for.
+
+        Each with the smallest node that covers it. A rule's pattern holds one of its words, so
+        that the rest of the file need not be searched.
+        """
+        yield from self._matches(pattern, self._near)
+
+    def anywhere(self, pattern: re.Pattern[bytes]) -> Iterator[tuple[re.Match[bytes], Node]]:
         """Every match of ``pattern`` in what is parsed, and the smallest node that covers it."""
+        yield from self._matches(pattern, self._parts)
+
+    def _matches(
+        self, pattern: re.Pattern[bytes], spans: Sequence[tuple[int, int]] | None
+    ) -> Iterator[tuple[re.Match[bytes], Node]]:
         root = self.root
-        for start, end in self._parts or ((0, len(self.text)),):
+        for start, end in ((0, len(self.text)),) if spans is None else spans:
             for match in pattern.finditer(self.text, start, end):
                 node = root.descendant_for_byte_range(match.start(), match.end())
                 if node is not None:
@@ -132,7 +152,7 @@ class PythonDocument(Document):
     def imports(self) -> tuple[Import, ...]:
         """Every name that an import statement of the file binds."""
         found: list[Import] = []
-        for _match, word in self.hits(_IMPORT):
+        for _match, word in self.anywhere(_IMPORT):
             statement = word.parent
             if word.type != "import" or statement is None or statement.type not in _IMPORTS:
                 continue
@@ -195,41 +215,51 @@ class PythonDocument(Document):
         meaning = self.meaning(self.slice(node), node)
         return ".".join([meaning, *reversed(parts)]) if meaning is not None else None
 
-    def references(self, name: str) -> Iterator[Reference]:
+    def references(self, name: str) -> tuple[Reference, ...]:
         """Uses of a dotted name or of anything under it, in the order of the text.
 
         Aliases are resolved; import statements are not uses. Each is the longest attribute
         chain: for ``torch.cuda`` the call ``torch.cuda.amp.autocast()`` gives
         ``torch.cuda.amp.autocast``.
         """
-        top = name.partition(".")[0]
-        for reference in self.remember(("references", top), lambda: self._references(top)):
-            if under(reference.name, name):
-                yield reference
+        return self.remember(("references", name), lambda: tuple(self._references(name)))
 
-    def _references(self, top: str) -> tuple[Reference, ...]:
-        """Uses of a package and of what is imported from it, found in one search."""
-        names = {one.name for one in self.imports if under(one.target, top)}
-        if top == "torch":
-            names.add(top)
+    def _references(self, name: str) -> Iterator[Reference]:
         found: dict[int, Reference] = {}
-        for name in names:
-            for match in re.finditer(re.escape(name.encode()) + rb"\b", self.text):
-                start = match.start()
-                if start and self.text[start - 1] in _NAME_BYTES:
-                    continue
-                reference = self._reference_at(start)
-                if reference is not None and under(reference.name, top):
+        last = name.rpartition(".")[2]
+        aliases = {one.name for one in self.imports if under(one.target, name)}
+        if name == "torch":
+            aliases.add(name)
+        for alias in aliases | {last}:
+            for start in self._named(alias.encode()):
+                reference = self._reference_at(start, attribute=alias == last)
+                if reference is not None and under(reference.name, name):
                     found[reference.node.start_byte] = reference
-        return tuple(found[start] for start in sorted(found))
+        return (found[start] for start in sorted(found))
 
-    def _reference_at(self, start: int) -> Reference | None:
+    def _named(self, word: bytes) -> Iterator[int]:
+        """Where the text has a name."""
+        text, start = self.text, -1
+        while (start := text.find(word, start + 1)) >= 0:
+            end = start + len(word)
+            if (start and text[start - 1] in _NAME_LETTERS) or text[end : end + 1] in _NAME_ENDS:
+                continue
+            yield start
+
+    def _reference_at(self, start: int, attribute: bool) -> Reference | None:
+        """The longest chain with the name at an offset, as its beginning or as an attribute."""
         node = self.root.descendant_for_byte_range(start, start + 1)
-        if node is None or node.type != "identifier" or is_name_only(node):
+        if node is None or node.type != "identifier":
+            return None
+        parent = node.parent
+        if parent is not None and parent.type == "attribute":
+            if parent.child_by_field_name("object") != node:
+                if not attribute:
+                    return None
+                node = parent
+        elif is_name_only(node):
             return None
         while (parent := node.parent) is not None and parent.type == "attribute":
-            if parent.child_by_field_name("object") != node:
-                return None
             node = parent
         name = self.dotted(node)
         return Reference(node, name) if name is not None else None

@@ -61,6 +61,24 @@ def around(text: bytes, words: Sequence[int]) -> list[tuple[int, int]] | None:
     return _joined(_kept(text, 0, len(text), b"", wanted, spans))
 
 
+def lines(text: bytes, words: Sequence[int]) -> list[tuple[int, int]]:
+    """The lines of these offsets, ascending, each with the one before and the one after it."""
+    found: list[tuple[int, int]] = []
+    for word in words:
+        if found and word < found[-1][1]:
+            before = word
+        else:
+            before = text.rfind(b"\n", 0, max(text.rfind(b"\n", 0, word), 0)) + 1
+        end = text.find(b"\n", word)
+        end = text.find(b"\n", end + 1) if end >= 0 else -1
+        end = end if end >= 0 else len(text)
+        if found and before <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((before, end))
+    return found
+
+
 def ranges(text: bytes, parts: Sequence[tuple[int, int]]) -> Iterator[Range]:
     """Parts of a text as the parser wants them, with rows and columns."""
     row, line, seen = 0, 0, 0

@@ -135,7 +135,7 @@ def _calls(document: PythonDocument, names: set[str]) -> Iterator[Node]:
     if not names:
         return
     words = "|".join(re.escape(name) for name in sorted(names))
-    for _match, node in document.hits(re.compile(rf"(?<![\w.])(?:{words})(?=\s*\()".encode())):
+    for _match, node in document.anywhere(re.compile(rf"(?<![\w.])(?:{words})(?=\s*\()".encode())):
         call = _call_of(node)
         if call is not None:
             yield call

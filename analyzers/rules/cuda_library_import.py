@@ -9,7 +9,7 @@ from analyzers import libraries
 from analyzers.documents.python import PythonDocument, enclosing
 from analyzers.environment import Trouble, library_trouble
 from analyzers.guards import is_guarded
-from analyzers.rule import Example, Match, Rule
+from analyzers.rule import Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -18,6 +18,12 @@ _IMPORTS = re.compile(
     rb"(?:\b(?:from|import)[ \t]+|,[ \t]*|[\"'])(?P<name>"
     + "|".join(libraries.import_names()).encode()
     + rb")\b"
+)
+#: What stands before a module that is imported: in a statement, or in a call that imports.
+_IMPORTING = re.compile(
+    rb"(?:\b(?:from|import)[ \t]+|\bimport\b.*,[ \t]*"
+    rb"|(?:import_module|__import__)\(\s*[\"']|^[ \t]*[\"'])\Z",
+    re.MULTILINE,
 )
 _HANDLED = re.compile(
     rb"\b(?:ImportError|ModuleNotFoundError|Exception|BaseException)\b|except\s*:"
@@ -34,8 +40,6 @@ _FOUND = re.compile(
 )
 #: How much of a condition is looked at, in bytes.
 _LONGEST = 400
-#: Names that are short or words of their own, and so parts of other names.
-_COMMON = frozenset({"apex", "cuda", "nemo", "nvidia", "omni", "wisp"})
 
 
 def find(document: PythonDocument) -> Iterator[Match]:
@@ -182,14 +186,9 @@ def _goes_on(document: PythonDocument, clause: Node) -> bool:
     return True
 
 
-def _triggers() -> Iterator[bytes]:
+def _triggers() -> Iterator[Word]:
     for name in libraries.import_names():
-        if len(name) < 4 or name in _COMMON:
-            yield from (f"{before}{name}".encode() for before in ("import ", "from "))
-            yield from (f"{q}{name}{end}".encode() for q in "'\"" for end in (q, "."))
-            yield from (f", {name}{after}".encode() for after in (",", "\n", " as"))
-        else:
-            yield name.encode()
+        yield Word(name.encode(), before=_IMPORTING)
 
 
 RULE = Rule(

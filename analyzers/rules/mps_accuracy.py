@@ -16,7 +16,7 @@ from analyzers.arguments import (
 )
 from analyzers.documents.python import PythonDocument, enclosing
 from analyzers.reach import settled
-from analyzers.rule import Example, Match, Rule
+from analyzers.rule import Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -139,8 +139,8 @@ RULE = Rule(
     fix=Fix.MANUAL,
     reads=PythonDocument,
     triggers=(
-        b"scaled_dot_product_attention",
-        b"LSTM(",
+        Word(b"scaled_dot_product_attention", beside=(b"is_causal", b'"mps"', b"'mps'")),
+        Word(b"LSTM(", beside=(b"dropout",)),
         b".t())",
         b".T)",
         b".mT)",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from analyzers.arguments import argument, call_of, string_of
 from analyzers.documents.python import PythonDocument
-from analyzers.rule import Example, Match, Rule
+from analyzers.rule import Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -49,7 +49,9 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(b'"mps', b"'mps"),
+    triggers=tuple(
+        Word(quote + b"mps", beside=(b"autocast", b"GradScaler")) for quote in (b"'", b'"')
+    ),
     what=N_("Mixed precision on MPS is asked for by name."),
     why=N_(
         "It came in steps: autocast with float16 in PyTorch 2.5, with bfloat16 in 2.6, GradScaler "

@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analyzers.arguments import call_of
 from analyzers.documents.python import PythonDocument, nth
 from analyzers.reach import under_condition
-from analyzers.rule import Example, Match, Rule
+from analyzers.rule import Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -67,7 +67,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(b"mps.is_available",),
+    triggers=(Word(b"mps.is_available", re.compile(rb"\b(?:assert|not)\b")),),
     what=N_("The program stops unless MPS is available."),
     why=N_(
         "is_available() is about this process, in this session. It is false in sandboxes that hide "

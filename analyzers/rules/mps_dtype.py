@@ -8,7 +8,7 @@ from analyzers.arguments import passed, string_of
 from analyzers.devices import calls_of
 from analyzers.documents.python import PythonDocument
 from analyzers.reach import reaches_device, settled
-from analyzers.rule import Example, Match, Rule
+from analyzers.rule import Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -67,7 +67,11 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(b"complex128", b"cdouble", b'"mps', b"'mps"),
+    triggers=(
+        b"complex128",
+        b"cdouble",
+        *(Word(quote + b"mps", beside=(b"bfloat16",)) for quote in (b"'", b'"')),
+    ),
     what=N_("A type that MPS does not have, or has only with a late PyTorch and macOS."),
     why=N_(
         "complex128 is two float64, which Metal does not have. bfloat16 came to MPS with PyTorch "

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 
 from analyzers.arguments import call_of, number_of, positional, string_of
 from analyzers.documents.python import PythonDocument
-from analyzers.rule import Example, Match, Rule
+from analyzers.rule import Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
+_QUOTED = (b'"mps"', b"'mps'")
 _STRING = re.compile(rb"""["']mps:(?:[1-9]\d{0,2}["']|\{)""")
 
 
@@ -40,7 +41,10 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(b"mps:", b'"mps"', b"'mps'"),
+    triggers=(
+        *(Word(b"mps:", re.compile(rb"[\"']mps:[1-9{]")),),
+        *(Word(word, re.compile(rb"mps[\"'][ \t]*,"), beside=(b"device(",)) for word in _QUOTED),
+    ),
     what=N_("An MPS device is named that no Mac has."),
     why=N_('torch.device("mps", 1) can be made, but nothing can be put there.'),
     advice=N_(

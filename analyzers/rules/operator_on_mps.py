@@ -11,7 +11,7 @@ from analyzers.devices import calls_of
 from analyzers.documents.python import PythonDocument
 from analyzers.operators import INTERPOLATION, METHODS, OPERATORS, Operator
 from analyzers.reach import is_cpu, settled
-from analyzers.rule import Example, Match, Rule
+from analyzers.rule import Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -26,6 +26,14 @@ _UNIQUE = "torch.unique"
 _LAST = sorted(
     {name.rpartition(".")[2].encode() for name in (*OPERATORS, *_INTERPOLATIONS, *_POOL, _UNIQUE)}
 )
+#: Names that only ``torch`` itself has, under whatever name it was imported.
+_OF_TORCH = frozenset(_LAST) - {
+    name.rpartition(".")[2].encode()
+    for name in (*OPERATORS, *_INTERPOLATIONS, *_POOL)
+    if name.count(".") > 1
+}
+_MODES = (b"bicubic", b"trilinear", b"antialias")
+_IN_IMPORT = re.compile(rb"\bimport\b|^[\w, \t]+[,)\\]?\s*$", re.MULTILINE)
 _ONE = re.compile(r"1|[(\[]\s*1\s*,\s*1\s*,\s*1\s*,?\s*[)\]]")
 
 
@@ -59,6 +67,16 @@ def find(document: PythonDocument) -> Iterator[Match]:
 def _names() -> re.Pattern[bytes]:
     """The last parts of all names, as they are called."""
     return re.compile(rb"\b(?:" + b"|".join(_LAST) + rb")(?=\s*\()")
+
+
+def _called(name: bytes) -> Word:
+    """The call of a name; what is PyTorch's alone is called on a module, which is a plain name."""
+    word = b"." + name + b"("
+    if name.decode() in ("interpolate", "upsample", "Upsample"):
+        return Word(word, beside=_MODES)
+    if name in _OF_TORCH:
+        return Word(word, re.compile(rb"(?<![\w.)\]])[A-Za-z_]\w*" + re.escape(word)))
+    return Word(word)
 
 
 def _by_arguments(document: PythonDocument, call: Node, name: str) -> Operator | None:
@@ -128,9 +146,13 @@ RULE = Rule(
     fix=Fix.MANUAL,
     reads=PythonDocument,
     triggers=(
-        *(b"." + name + b"(" for name in _LAST),
+        *(_called(name) for name in _LAST),
         *(b"import " + name for name in _LAST),
-        *(b", " + name + after for name in _LAST for after in (b",", b"\n", b")")),
+        *(
+            Word(b", " + name + after, _IN_IMPORT)
+            for name in _LAST
+            for after in (b",", b"\n", b")")
+        ),
         *(b"." + name.encode() + b"(" for name in METHODS),
     ),
     what=N_("A PyTorch operator is used that MPS does not have, or got in a late release."),
