@@ -14,6 +14,7 @@ from analyzers.documents.python import PythonDocument, enclosing, nth, unparenth
 from analyzers.flow import reaches_device
 
 _DEVICE_TEXT = re.compile(rb"""["']cuda(?::[^"'\\\r\n]{0,40})?["']""")
+_CALLED = re.compile(rb"\s*\(")
 _DEVICE_VALUE = re.compile(r"cuda(?::(\d+))?\Z")
 #: Packages in which ``cuda`` is a module.
 _OTHER_CUDA = ("cupy", "numba", "pycuda", "jax", "tensorflow", "warp", "taichi", "cuda")
@@ -335,9 +336,11 @@ def calls_of(document: PythonDocument, method: str) -> tuple[tuple[Node, Node, N
 
 
 def _calls_of(document: PythonDocument, method: str) -> Iterator[tuple[Node, Node, Node]]:
-    pattern = re.compile(rb"\.\s*" + method.encode() + rb"\s*\(")
-    for match, _node in document.anywhere(pattern):
-        name = _identifier_in(document, match.start() + 1, match.end() - 1)
+    for start in document.named(method):
+        if not _CALLED.match(document.text, start + len(method)):
+            continue
+        node = document.root.descendant_for_byte_range(start, start + len(method))
+        name = node if node is not None and node.type == "identifier" else None
         attribute = name.parent if name is not None else None
         call = attribute.parent if attribute is not None else None
         if name is None or attribute is None or attribute.type != "attribute":
@@ -356,14 +359,6 @@ def _calls_of(document: PythonDocument, method: str) -> Iterator[tuple[Node, Nod
 def is_other_cuda(meaning: str) -> bool:
     """Whether a dotted name belongs to a package in which ``cuda`` is a module."""
     return meaning.split(".")[0] in _OTHER_CUDA
-
-
-def _identifier_in(document: PythonDocument, start: int, end: int) -> Node | None:
-    match = re.compile(rb"\w+").search(document.text, start, end)
-    if match is None:
-        return None
-    node = document.root.descendant_for_byte_range(match.start(), match.end())
-    return node if node is not None and node.type == "identifier" else None
 
 
 def guard_of(document: PythonDocument, node: Node) -> Node | None:

@@ -36,7 +36,7 @@ def _values(document: PythonDocument, name: str) -> Iterator[Node]:
     pattern = re.compile(
         rb"(?<!\w)" + re.escape(name.encode()) + rb"[ \t]*(?::[ \t]*\w+[ \t]*)?=(?!=)"
     )
-    for match, _node in document.anywhere(pattern):
+    for match, _node in document.anywhere(pattern, name.encode()):
         place = document.root.descendant_for_byte_range(match.start(), match.start() + len(name))
         holder = place
         while holder is not None and holder.type in ("identifier", "attribute"):
@@ -69,7 +69,9 @@ def _is_on(document: PythonDocument, name: str) -> bool:
 def _options(document: PythonDocument, name: str) -> Iterator[Node]:
     """The calls that define a command-line option of this name."""
     spelled = re.escape(name.encode()).replace(b"_", b"[-_]")
-    for _match, node in document.anywhere(re.compile(rb"[\"']--?" + spelled + rb"[\"'/]")):
+    for _match, node in document.anywhere(
+        re.compile(rb"[\"']--?" + spelled + rb"[\"'/]"), b"'-", b'"-'
+    ):
         call = enclosing(node, ("call", "block"))
         if call is not None and call.type == "call":
             yield call

@@ -298,7 +298,7 @@ def _after_exits(document: PythonDocument) -> Iterator[tuple[int, int]]:
         block = ladder.parent
         if block is not None and sense(document, test) == -1 and _leaves(document, ladder):
             yield ladder.end_byte, block.end_byte
-    for match, _node in document.anywhere(_DECORATOR):
+    for match, _node in document.anywhere(_DECORATOR, b"@"):
         place = document.text.index(b"@", match.start())
         at = document.root.descendant_for_byte_range(place, place + 1)
         decorator = at.parent if at is not None and at.type == "@" else None
@@ -347,7 +347,7 @@ def is_handled(document: PythonDocument, node: Node) -> bool:
 
 
 def _handled(document: PythonDocument) -> Iterator[tuple[int, int]]:
-    for _match, node in document.anywhere(_MPS):
+    for _match, node in document.anywhere(_MPS, b"mps", b"MPS", b"accelerator"):
         if node.type == "comment" or _is_prose(document, node):
             continue
         yield from _choice_around(document, node)

@@ -52,7 +52,7 @@ def launches(document: PythonDocument, kernels: Sequence[str]) -> Iterator[tuple
         return
     names = "|".join(re.escape(name) for name in sorted(set(kernels)))
     pattern = re.compile(rf"(?<![\w.])(?:{names})(?=\s*\[)".encode())
-    for match, node in document.anywhere(pattern):
+    for match, node in document.anywhere(pattern, *map(str.encode, kernels)):
         subscript = node.parent
         call = subscript.parent if subscript is not None else None
         if (

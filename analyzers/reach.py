@@ -29,6 +29,7 @@ _MPS_TEST = re.compile(
     rb"""[=!]=\s*["']mps|["']mps["']\s*(?:[=!]=|in\b|not\s+in\b)|\bis_mps|\bon_mps|"""
     rb"""startswith\(\s*["']mps|\bin\s*[(\[{][^)\]}\r\n]{0,80}["']mps"""
 )
+_DEVICE = re.compile(rb"(?<=\.)device\b(?!\s*\()")
 _LEAVES = ("cpu", "numpy", "item", "tolist")
 _SCOPE = ("function_definition", "module")
 
@@ -178,7 +179,7 @@ def _places(document: PythonDocument) -> tuple[dict[str, list[int]], dict[str, l
         names = [] if call.start_byte in returned else _assigned_names(document, call)
         for name in {*names, *([root] if root else [])}:
             there.setdefault(name, []).append(call.start_byte)
-    for match, node in document.anywhere(re.compile(rb"(?<=\.)device\b(?!\s*\()")):
+    for match, node in document.anywhere(_DEVICE, b".device"):
         parent = node.parent
         owner = parent.child_by_field_name("object") if parent is not None else None
         root = root_of(document, owner) if owner is not None else None

@@ -1,6 +1,5 @@
 """Words that a file must have before it is parsed, looked for all at once."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -23,6 +23,11 @@ def inside(root: Path, relative: str) -> Path:
     Raises:
         Refused: the path leaves the project, passes a symbolic link or enters ``.git``.
     """
+    return Path(checked(os.fspath(root), relative))
+
+
+def checked(root: str, relative: str) -> str:
+    """What :func:`inside` gives, as a string."""
     parts = relative.split("/")
     if "\0" in relative or any(part in ("", ".", "..") for part in parts):
         raise Refused(
@@ -30,7 +35,7 @@ def inside(root: Path, relative: str) -> Path:
         )
     if any(_is_git(part) for part in parts):
         raise Refused(_("{path} belongs to git itself: left alone.").format(path=visible(relative)))
-    path = os.fspath(root)
+    path = root
     for part in parts:
         path = f"{path}/{part}"
         try:
@@ -49,7 +54,7 @@ def inside(root: Path, relative: str) -> Path:
                     path=visible(relative)
                 )
             )
-    return Path(path)
+    return path
 
 
 def _is_git(part: str) -> bool:

@@ -80,8 +80,9 @@ class PythonDocument(Document):
     @classmethod
     def around(cls, source: Source, words: Sequence[int]) -> "PythonDocument | None":
         """The parts of the module around these offsets; None if all are prose."""
-        parts = regions.around(source.text, words)
-        return None if parts == [] else cls(source, parts, regions.lines(source.text, words))
+        wanted = regions.followed(source.text, words)
+        parts = regions.around(source.text, wanted)
+        return None if parts == [] else cls(source, parts, regions.lines(source.text, wanted))
 
     def parsed(self) -> Node:
         """Parse what was asked for, or all of the text where a part does not stand by itself."""
@@ -113,13 +114,25 @@ class PythonDocument(Document):
         """
         yield from self._matches(pattern, self._near)
 
-    def anywhere(self, pattern: re.Pattern[bytes]) -> Iterator[tuple[re.Match[bytes], Node]]:
-        """Every match of ``pattern`` in what is parsed, and the smallest node that covers it."""
-        yield from self._matches(pattern, self._parts)
+    def anywhere(
+        self, pattern: re.Pattern[bytes], *words: bytes
+    ) -> Iterator[tuple[re.Match[bytes], Node]]:
+        """Every match of ``pattern`` in what is parsed, and the smallest node that covers it.
+
+        ``words`` are such that each match has one of them: looking for a word is much faster than
+        looking for a pattern.
+        """
+        starts = sorted({start for word in words for start in regions.starts_of(word, self.text)})
+        for match, node in self._matches(pattern, regions.lines(self.text, starts)):
+            # Only the root covers what was not parsed.
+            if node != self.root:
+                yield match, node
 
     def _matches(
         self, pattern: re.Pattern[bytes], spans: Sequence[tuple[int, int]] | None
     ) -> Iterator[tuple[re.Match[bytes], Node]]:
+        if not spans and spans is not None:
+            return
         root = self.root
         for start, end in ((0, len(self.text)),) if spans is None else spans:
             for match in pattern.finditer(self.text, start, end):
@@ -152,7 +165,7 @@ class PythonDocument(Document):
     def imports(self) -> tuple[Import, ...]:
         """Every name that an import statement of the file binds."""
         found: list[Import] = []
-        for _match, word in self.anywhere(_IMPORT):
+        for _match, word in self.anywhere(_IMPORT, b"import"):
             statement = word.parent
             if word.type != "import" or statement is None or statement.type not in _IMPORTS:
                 continue
@@ -231,16 +244,16 @@ class PythonDocument(Document):
         if name == "torch":
             aliases.add(name)
         for alias in aliases | {last}:
-            for start in self._named(alias.encode()):
+            for start in self.named(alias):
                 reference = self._reference_at(start, attribute=alias == last)
                 if reference is not None and under(reference.name, name):
                     found[reference.node.start_byte] = reference
         return (found[start] for start in sorted(found))
 
-    def _named(self, word: bytes) -> Iterator[int]:
-        """Where the text has a name."""
-        text, start = self.text, -1
-        while (start := text.find(word, start + 1)) >= 0:
+    def named(self, name: str) -> Iterator[int]:
+        """Where the text has a name by itself, be it in a comment or a text."""
+        text, word = self.text, name.encode()
+        for start in regions.starts_of(word, text):
             end = start + len(word)
             if (start and text[start - 1] in _NAME_LETTERS) or text[end : end + 1] in _NAME_ENDS:
                 continue

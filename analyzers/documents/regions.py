@@ -28,6 +28,14 @@ _METHOD = re.compile(rb"^([ \t]+)(?:@|def\b|async\b)", re.MULTILINE)
 _OURS = b"cuda2mps:"
 #: A class shorter than this is parsed whole.
 _LARGE = 2_000
+#: A statement that binds names to parts of a module, or a module to a name of its own.
+_IMPORT = re.compile(
+    rb"[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+"
+    rb"(?P<names>\([^()]*\)|[^\r\n#;]*(?:\\\r?\n[^\r\n#;]*)*)"
+)
+_BOUND = re.compile(rb"([A-Za-z_][\w.]*)(?:[ \t]+as[ \t]+(\w+))?")
+#: Names that are in every file of a PyTorch project.
+_USUAL = frozenset({b"torch", b"nn", b"F", b"os", b"np"})
 _QUOTES = b"\"'"
 #: Ends of a line after which the next one belongs to the same statement.
 _GOES_ON = (b"(", b"[", b"{", b",", b"=", b"\\", b"+", b'"', b"'")
@@ -59,6 +67,44 @@ def around(text: bytes, words: Sequence[int]) -> list[tuple[int, int]] | None:
     if not wanted:
         return []
     return _joined(_kept(text, 0, len(text), b"", wanted, spans))
+
+
+def followed(text: bytes, words: Sequence[int]) -> Sequence[int]:
+    """The offsets, and those of the names that import statements with one of them bind.
+
+    After ``from torch.cuda.amp import custom_fwd`` it is ``custom_fwd`` that means CUDA.
+    """
+    names: set[bytes] = set()
+    end = 0
+    for word in words:
+        if word < end:
+            continue
+        line = text.rfind(b"\n", 0, word) + 1
+        statement = _IMPORT.match(text, line)
+        if statement is None or word >= statement.end():
+            continue
+        listed = statement["names"]
+        if word < statement.start("names"):
+            names.update(match[2] or match[1] for match in _BOUND.finditer(listed))
+            end = statement.end()
+        else:
+            at = word - statement.start("names")
+            names.update(
+                match[2] or match[1]
+                for match in _BOUND.finditer(listed)
+                if match.start() <= at < match.end()
+            )
+    names -= _USUAL
+    if not names:
+        return words
+    return sorted({*words, *(start for name in names for start in starts_of(name, text))})
+
+
+def starts_of(word: bytes, text: bytes) -> Iterator[int]:
+    """Where a text has a word, be it a part of a longer one."""
+    start = -1
+    while (start := text.find(word, start + 1)) >= 0:
+        yield start
 
 
 def lines(text: bytes, words: Sequence[int]) -> list[tuple[int, int]]:

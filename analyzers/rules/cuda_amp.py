@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analyzers.devices import Role, device_strings
-from analyzers.documents.python import PythonDocument, under
+from analyzers.documents.python import PythonDocument, enclosing, under
 from analyzers.guards import Standing, standing
 from analyzers.messages import handled_message
 from analyzers.rule import Example, Match, Rule
@@ -23,6 +23,13 @@ def find(document: PythonDocument) -> Iterator[Match]:
         if not under(reference.name, "torch.cuda.amp"):
             continue
         node = reference.node
+        around = enclosing(node, ("type", "call", "block", "module"))
+        if around is not None and around.type == "type":
+            annotation = _("A type for readers and checkers: it is there without CUDA too.")
+            yield Match(
+                node.start_byte, node.end_byte, annotation, Severity.COSMETIC, fix=Fix.NONE
+            )
+            continue
         if node.parent is not None and node.parent.type == "call":
             node = node.parent
         yield _graded(document, node, message)
@@ -64,6 +71,21 @@ RULE = Rule(
     since="autocast('mps'): PyTorch 2.5",
     find=find,
     examples=(
+        Example(
+            text="""\
+                from torch.cuda.amp import GradScaler, custom_fwd
+
+                def step(scaler: GradScaler):
+                    pass
+
+                class Scale(Function):
+                    @staticmethod
+                    @custom_fwd
+                    def forward(ctx, x):
+                        return x
+                """,
+            finds=("GradScaler", "custom_fwd"),
+        ),
         Example(
             text="""\
                 import torch

@@ -135,7 +135,8 @@ def _calls(document: PythonDocument, names: set[str]) -> Iterator[Node]:
     if not names:
         return
     words = "|".join(re.escape(name) for name in sorted(names))
-    for _match, node in document.anywhere(re.compile(rf"(?<![\w.])(?:{words})(?=\s*\()".encode())):
+    pattern = re.compile(rf"(?<![\w.])(?:{words})(?=\s*\()".encode())
+    for _match, node in document.anywhere(pattern, *map(str.encode, names)):
         call = _call_of(node)
         if call is not None:
             yield call

@@ -33,7 +33,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
     for name in _ONE_PROCESS:
         for reference in document.references(name):
             call = call_of(reference.node)
-            if call is None:
+            if call is None or reference.name != name:
                 continue
             if is_guarded(document, call) or under_condition(document, call, _OPTIONAL):
                 yield _match(
@@ -54,7 +54,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
     for name in _PROCESSES:
         for reference in document.references(name):
             call = call_of(reference.node)
-            if call is None:
+            if call is None or reference.name != name:
                 continue
             if is_guarded(document, call):
                 yield _match(

@@ -50,7 +50,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
 
 def _loaders(document: PythonDocument) -> Iterator[Node]:
     """Calls of a ``DataLoader``, which a notebook may have imported in a cell long gone."""
-    for _found, node in document.anywhere(_LOADER):
+    for _found, node in document.anywhere(_LOADER, b"DataLoader"):
         function = node
         if node.parent is not None and node.parent.type == "attribute":
             function = node.parent
