@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from ahocorasick_rs import BytesAhoCorasick
+
 from analyzers import native, replacements
 from analyzers.documents.base import Source
 from analyzers.documents.cuda import CudaDocument
@@ -35,9 +37,23 @@ _SET_TO = rb"(?m)^\s*%s\s*=\s*[\"']([A-Za-z_][\w.]*)[\"']"
 _NAME_IS = re.compile(r"\bname\s*=\s*([A-Za-z_]\w*)\b|\(\s*([A-Za-z_]\w*)\s*,")
 _USE = re.compile(rb"(?<![\w.])((?:[A-Za-z_]\w*\.){1,4})([A-Za-z_]\w*)")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+#: What a function is called that computes in Python what a kernel does.
+_ENDINGS = [
+    "ref",
+    "reference",
+    "pytorch",
+    "torch",
+    "naive",
+    "slow",
+    "cpu",
+    "python",
+    "native",
+    "eager",
+    "fallback",
+]
+_ENDED = BytesAhoCorasick([f"_{ending}(".encode() for ending in _ENDINGS])
 _REFERENCE = re.compile(
-    rb"(?m)^[ \t]*def[ \t]+(\w+?)_(?:ref|reference|pytorch|torch|naive|core_pytorch|slow|cpu|python"
-    rb"|native|eager|fallback)[ \t]*\("
+    (r"[ \t]*def[ \t]+(\w+?)_(?:core_)?(?:" + "|".join(_ENDINGS) + r")\(").encode()
 )
 _FULL_NAME = re.compile(rb"def[ \t]+(\w+)")
 _OTHERS = frozenset({"self", "cls", "np", "numpy", "math", "F", "nn", "os", "re", "sys"})
@@ -135,22 +151,30 @@ def _read_python(
     names = {one.name for one in project.bindings}
     libraries = {one.library for one in project.bindings} - {"TORCH_EXTENSION_NAME"}
     hints = {name for name in (*modules, *libraries) if len(name) > 1}
-    hint = re.compile(
-        rb"\b(?:" + b"|".join(re.escape(one).encode() for one in sorted(hints)) + rb")\b"
-    )
+    hint = BytesAhoCorasick(sorted(one.encode() for one in hints))
     python = _Python()
     for path, data in contents:
-        for match in _REFERENCE.finditer(data):
-            name = _FULL_NAME.search(data, match.start())
-            if name is not None:
+        for _index, start, _end in _ENDED.find_matches_as_indexes(data):
+            line = data.rfind(b"\n", 0, start) + 1
+            name = _FULL_NAME.search(data, line)
+            if name is not None and _REFERENCE.match(data, line) is not None:
                 place = Place(path, data.count(b"\n", 0, name.start()) + 1)
                 python.references.append((name[1].decode(), place))
         if b"mps.compile_shader" in data:
             python.shaders.append(path)
-        named = frozenset(one.decode() for one in hint.findall(data)) if hints else frozenset()
+        named = frozenset(
+            data[start:end].decode()
+            for _index, start, end in hint.find_matches_as_indexes(data, overlapping=True)
+            if _is_whole(data, start, end)
+        )
         if named:
             _read_caller(PythonDocument(Source.of(path, data)), names, named, python)
     return python
+
+
+def _is_whole(data: bytes, start: int, end: int) -> bool:
+    """Whether a name is no part of a longer one."""
+    return re.search(rb"\w", data[max(start - 1, 0) : start] + data[end : end + 1]) is None
 
 
 def _read_caller(

@@ -18,6 +18,8 @@ from project.translation import _
 
 PYTHON = Language(tree_sitter_python.language())
 _IMPORT = re.compile(rb"import\b")
+#: For words that matter where they are imported.
+IMPORTS = re.compile(rb"\bimport\b")
 _IMPORTS = ("import_statement", "import_from_statement")
 _ERRORS = Query(PYTHON, "[(ERROR) (MISSING)] @error")
 

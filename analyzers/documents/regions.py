@@ -36,6 +36,8 @@ _IMPORT = re.compile(
 _BOUND = re.compile(rb"([A-Za-z_][\w.]*)(?:[ \t]+as[ \t]+(\w+))?")
 #: Names that are in every file of a PyTorch project.
 _USUAL = frozenset({b"torch", b"nn", b"F", b"os", b"np"})
+#: A session with an interpreter, as examples in texts are written.
+_DIALOGUE = re.compile(rb"\n[ \t]*>>> ")
 _QUOTES = b"\"'"
 #: Ends of a line after which the next one belongs to the same statement.
 _GOES_ON = (b"(", b"[", b"{", b",", b"=", b"\\", b"+", b'"', b"'")
@@ -49,7 +51,7 @@ def around(text: bytes, words: Sequence[int]) -> list[tuple[int, int]] | None:
         words: offsets, ascending, of what is looked for.
 
     An empty list means that every word stands in a comment or in a text on a line of its own,
-    which is what docstrings are.
+    which is what docstrings are, or in a dialogue with an interpreter.
     """
     silent: list[tuple[int, int]] = []
     for token in _TOKEN.finditer(text):
@@ -156,6 +158,8 @@ def _is_prose(text: bytes, span: tuple[int, int] | None) -> bool:
         return False
     start = span[0]
     if text[start] == 35:
+        return True
+    if _DIALOGUE.search(text, start, span[1]):
         return True
     # The text opens its line, and the line before ended a statement or opened a block.
     line = max(text.rfind(b"\n", 0, start), text.rfind(b"\r", max(start - 400, 0), start)) + 1

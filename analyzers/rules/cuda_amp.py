@@ -26,9 +26,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
         around = enclosing(node, ("type", "call", "block", "module"))
         if around is not None and around.type == "type":
             annotation = _("A type for readers and checkers: it is there without CUDA too.")
-            yield Match(
-                node.start_byte, node.end_byte, annotation, Severity.COSMETIC, fix=Fix.NONE
-            )
+            yield Match(node.start_byte, node.end_byte, annotation, Severity.COSMETIC, fix=Fix.NONE)
             continue
         if node.parent is not None and node.parent.type == "call":
             node = node.parent

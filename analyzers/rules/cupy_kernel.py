@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from analyzers.documents.python import PythonDocument
+from analyzers.documents.python import IMPORTS, PythonDocument
 from analyzers.python_kernels import decorated
-from analyzers.rule import Example, Match, Rule
+from analyzers.rule import Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -34,7 +34,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.NONE,
     reads=PythonDocument,
-    triggers=(b"cupy",),
+    triggers=(Word(b"cupy", on_line=IMPORTS),),
     what=N_("A kernel is made through CuPy: from CUDA source, or from a Python function."),
     why=N_("CuPy needs CUDA or ROCm, and its wheels are for Linux and Windows."),
     advice=N_(

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from analyzers.documents.python import PythonDocument
+from analyzers.documents.python import IMPORTS, PythonDocument
 from analyzers.python_kernels import decorated
-from analyzers.rule import Example, Match, Rule
+from analyzers.rule import Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -25,7 +25,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.NONE,
     reads=PythonDocument,
-    triggers=(b"cutlass",),
+    triggers=(Word(b"cutlass", on_line=IMPORTS),),
     what=N_("A kernel is written in the CuTe language of CUTLASS."),
     why=N_("It compiles to NVIDIA's instructions, and its libraries are not made for macOS."),
     advice=N_(

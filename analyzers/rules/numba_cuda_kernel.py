@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from analyzers.documents.python import PythonDocument, enclosing
+from analyzers.documents.python import IMPORTS, PythonDocument, enclosing
 from analyzers.python_kernels import decorated, head_of, launches
-from analyzers.rule import Example, Match, Rule
+from analyzers.rule import Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -44,7 +44,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.NONE,
     reads=PythonDocument,
-    triggers=(b"numba",),
+    triggers=(Word(b"numba", on_line=IMPORTS),),
     what=N_("A function is compiled for CUDA by Numba, or started on a CUDA device."),
     why=N_("Numba's GPU target is CUDA; on a Mac it compiles for the CPU alone."),
     advice=N_(

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from analyzers.documents.python import PythonDocument
+from analyzers.documents.python import IMPORTS, PythonDocument
 from analyzers.python_kernels import decorated, head_of, launches
-from analyzers.rule import Example, Match, Rule
+from analyzers.rule import Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -31,7 +31,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.NONE,
     reads=PythonDocument,
-    triggers=(b"triton",),
+    triggers=(Word(b"triton", on_line=IMPORTS),),
     what=N_("A kernel of the project's own is written in Triton, or started."),
     why=N_(
         "Triton generates code for NVIDIA and AMD GPUs, and its wheels are for Linux and Windows; "
