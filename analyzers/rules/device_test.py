@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analyzers.choices import is_in_condition
-from analyzers.devices import Role, device_strings
+from analyzers.devices import DeviceString, Role, device_strings
 from analyzers.documents.python import PythonDocument, enclosing
 from analyzers.guards import Standing, is_handled, standing
 from analyzers.messages import handled_message
@@ -19,9 +19,12 @@ _IS_CUDA = re.compile(rb"\.\s*is_cuda\b")
 
 
 def find(document: PythonDocument) -> Iterator[Match]:
-    """Comparisons of a device with CUDA, and ``.is_cuda``."""
+    """Comparisons of a device with CUDA, ``.is_cuda``, and tables with an entry for each device."""
     message = _("A branch for CUDA: a tensor on MPS takes the other way, as one on the CPU does.")
     for string in device_strings(document):
+        if string.role is Role.KEY:
+            yield _entry(document, string)
+            continue
         node = string.holder
         if string.role is not Role.COMPARISON or is_in_condition(document, node):
             continue
@@ -36,6 +39,16 @@ def find(document: PythonDocument) -> Iterator[Match]:
         if is_in_condition(document, attribute):
             continue
         yield _judged(document, attribute, message)
+
+
+def _entry(document: PythonDocument, string: DeviceString) -> Match:
+    """An entry for CUDA in a table of devices; MPS has one where its name is beside it."""
+    node, holder = string.node, string.holder
+    table = holder.parent if holder.type == "pair" else None
+    if table is not None and b"mps" in document.text[table.start_byte : table.end_byte]:
+        return Match(node.start_byte, node.end_byte, handled_message())
+    message = _("An entry for CUDA in a table of devices: look which one MPS gets.")
+    return Match(node.start_byte, node.end_byte, message)
 
 
 def _judged(document: PythonDocument, node: Node, message: str) -> Match:
@@ -86,6 +99,31 @@ RULE = Rule(
                 """,
             finds=("x.is_cuda", 'y.device == torch.device("cuda")', 'name.replace("cuda:", "")'),
         ),
+        Example(
+            text="""\
+                if device.type == torch.device("cuda").type:
+                    limit = {"cpu": 1e-2, "cuda": 2e-2}[device.type]
+                    free = memory["cuda:0"] + memory.get(f"cuda:{index}", 0)
+                """,
+            finds=(
+                'device.type == torch.device("cuda").type',
+                '"cuda"',
+                '"cuda:0"',
+                'f"cuda:{index}"',
+            ),
+        ),
+        Example(
+            text="""\
+                match kind:
+                    case "cpu" | "cuda":
+                        limits = {"cuda": 1, "mps": 2}
+                """,
+            finds=('"cpu" | "cuda"', '"cuda"'),
+        ),
+        Example(
+            text="""versions = {"cuda": "12.1", "python": "3.12"}\nprint(versions["cuda"])\n"""
+        ),
+        Example(text="""torch.load(path, map_location={"cuda:0": "cpu"})\n"""),
         Example(text="""if device.type == "mps" or kind == "cuda_graph":\n    pass\n"""),
         Example(text="""if device.type == "cpu":\n    pass\n"""),
         Example(text="""# x.is_cuda\nlabel = "is_cuda"\n"""),

@@ -105,8 +105,9 @@ RULE = Rule(
                 settings = {"device": "cuda:1"}
                 for device in ["cpu", "cuda"]:
                     run(device)
+                devices = ["cuda:" + str(index) for index in range(count)]
                 """,
-            finds=('f"cuda:{local_rank}"', '"cuda:1"', '"cuda"'),
+            finds=('f"cuda:{local_rank}"', '"cuda:1"', '"cuda"', '"cuda:" + str(index)'),
         ),
         Example(
             text="""\
