@@ -10,11 +10,12 @@ from enum import Enum
 
 from tree_sitter import Node
 
-from analyzers.documents.python import PythonDocument, enclosing, nth, unparenthesised
+from analyzers.documents.python import PythonDocument, Reference, enclosing, nth, unparenthesised
 from analyzers.flow import reaches_device
 
 _DEVICE_TEXT = re.compile(rb"""["']cuda(?::[^"'\\\r\n]{0,40})?["']""")
 _DEVICE_VALUE = re.compile(r"cuda(?::(\d+))?\Z")
+_INDIRECT = re.compile(rb"""(?:\w\s*\.\s*torch|__import__\(["']torch["']\))\s*\.\s*cuda\b""")
 #: Packages in which ``cuda`` is a module.
 _OTHER_CUDA = ("cupy", "numba", "pycuda", "jax", "tensorflow", "warp", "taichi", "cuda")
 
@@ -396,6 +397,19 @@ def _calls_of(document: PythonDocument, method: str) -> Iterator[tuple[Node, Nod
         if meaning is not None and (meaning == "torch" or is_other_cuda(meaning)):
             continue
         yield call, receiver, name
+
+
+def indirect_cuda(document: PythonDocument) -> Iterator[Reference]:
+    """``torch.cuda`` as a module of the project imported it, or as ``__import__`` gives it."""
+    for match, node in document.hits(_INDIRECT):
+        if node.type != "attribute" or node.end_byte != match.end():
+            continue
+        short = ""
+        while (parent := node.parent) is not None and parent.type == "attribute":
+            name = parent.child_by_field_name("attribute")
+            short += "." + (document.slice(name) if name is not None else "")
+            node = parent
+        yield Reference(node, "torch.cuda" + short)
 
 
 def is_other_cuda(meaning: str) -> bool:

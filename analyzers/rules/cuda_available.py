@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analyzers.choices import is_in_condition
+from analyzers.devices import indirect_cuda
 from analyzers.documents.python import PythonDocument, enclosing, statement_of
 from analyzers.guards import AVAILABLE, is_guarded, is_handled
 from analyzers.messages import handled_message
@@ -16,7 +17,7 @@ from project.vocabulary import Fix, Severity
 
 def find(document: PythonDocument) -> Iterator[Match]:
     """Tests for CUDA that are no condition of an expression which chooses a device."""
-    for reference in document.references("torch.cuda"):
+    for reference in (*document.references("torch.cuda"), *indirect_cuda(document)):
         node = reference.node
         if reference.name != AVAILABLE or is_in_condition(document, node):
             continue
@@ -114,6 +115,17 @@ RULE = Rule(
         ),
         Example(text="""# torch.cuda.is_available()\ntext = "torch.cuda.is_available()"\n"""),
         Example(text="""from tensorflow import cuda\ncuda.is_available()\n"""),
+        Example(
+            text="""\
+                @pytest.mark.skipif(not __import__("torch").cuda.is_available(), reason="no GPU")
+                def test_on_gpu():
+                    assert tools.torch.cuda.is_available()
+                """,
+            finds=(
+                '__import__("torch").cuda.is_available()',
+                "tools.torch.cuda.is_available()",
+            ),
+        ),
         Example(text="""shop.is_available()\ntorch.backends.mps.is_available()\n"""),
     ),
 )

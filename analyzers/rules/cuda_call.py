@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
-from analyzers.documents.python import PythonDocument, enclosing, under
+from analyzers.devices import indirect_cuda
+from analyzers.documents.python import PythonDocument, Reference, enclosing, under
 from analyzers.guards import AVAILABLE, Standing, standing
 from analyzers.messages import handled_message
 from analyzers.refusals import refuses
@@ -12,76 +14,66 @@ from analyzers.torch_cuda import HARMLESS, RAISES, is_tensor_type
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
-_TEXT = re.compile(rb"""["']torch\.cuda\.(?!\w*Tensor["'])[\w.]+["']""")
+_TEXT = re.compile(rb"""["'](?:[\w{}]{1,40}\.){0,12}torch\.cuda\.(?!\w*Tensor["'])[\w.]+["']""")
 
 
 def find(document: PythonDocument) -> Iterator[Match]:
     """Uses of ``torch.cuda`` that no narrower rule speaks of."""
     yield from _in_texts(document)
     for reference in document.references("torch.cuda"):
-        name = reference.name
-        if name == AVAILABLE or under(name, "torch.cuda.amp") or is_tensor_type(name):
-            continue
-        node = reference.node
-        short = name.removeprefix("torch.cuda").lstrip(".")
-        call = node.parent
-        called = call is not None and call.type == "call"
-        match_node = call if called and call is not None else node
-        found = standing(document, node)
-        if found is not Standing.BARE:
-            message = (
-                handled_message()
-                if found is Standing.HANDLED
-                else _("Runs only where CUDA is available, and is skipped on a Mac.")
-            )
-            yield Match(
-                match_node.start_byte,
-                match_node.end_byte,
-                message,
-                severity=Severity.COSMETIC,
-                fix=Fix.NONE,
-            )
-        elif short == "device_count" and refuses(document, match_node):
-            message = _("The program refuses to go on without CUDA.")
-            yield Match(match_node.start_byte, match_node.end_byte, message, fix=Fix.MANUAL)
-        elif short in RAISES:
-            yield Match(
-                match_node.start_byte,
-                match_node.end_byte,
-                _("In a PyTorch without CUDA {name} raises {error}.").format(
-                    name=name, error=RAISES[short]
-                ),
-            )
-        elif short in HARMLESS:
-            yield Match(
-                match_node.start_byte,
-                match_node.end_byte,
-                _(
-                    "In a PyTorch without CUDA {name} answers without an error and does nothing; "
-                    "what it did for CUDA is not done for MPS."
-                ).format(name=name),
-                severity=Severity.COSMETIC,
-                fix=Fix.MANUAL,
-            )
-        else:
-            yield Match(
-                match_node.start_byte,
-                match_node.end_byte,
-                _("{name} belongs to CUDA; look at what it is used for.").format(name=name),
-                severity=Severity.DEGRADES if short or called else Severity.COSMETIC,
-                fix=Fix.MANUAL,
-            )
+        if not _is_elsewhere(reference.name):
+            yield _match(document, reference)
+    for reference in indirect_cuda(document):
+        if not _is_elsewhere(reference.name):
+            yield replace(_match(document, reference), fix=Fix.MANUAL)
+
+
+def _is_elsewhere(name: str) -> bool:
+    """Whether a narrower rule speaks of a name."""
+    return name == AVAILABLE or under(name, "torch.cuda.amp") or is_tensor_type(name)
+
+
+def _match(document: PythonDocument, reference: Reference) -> Match:
+    node, name = reference.node, reference.name
+    short = name.removeprefix("torch.cuda").lstrip(".")
+    call = node.parent
+    called = call is not None and call.type == "call"
+    place = call if called and call is not None else node
+    start, end = place.start_byte, place.end_byte
+    found = standing(document, node)
+    if found is not Standing.BARE:
+        message = (
+            handled_message()
+            if found is Standing.HANDLED
+            else _("Runs only where CUDA is available, and is skipped on a Mac.")
+        )
+        return Match(start, end, message, severity=Severity.COSMETIC, fix=Fix.NONE)
+    if short == "device_count" and refuses(document, place):
+        message = _("The program refuses to go on without CUDA.")
+        return Match(start, end, message, fix=Fix.MANUAL)
+    if short in RAISES:
+        message = _("In a PyTorch without CUDA {name} raises {error}.")
+        return Match(start, end, message.format(name=name, error=RAISES[short]))
+    if short in HARMLESS:
+        message = _(
+            "In a PyTorch without CUDA {name} answers without an error and does nothing; "
+            "what it did for CUDA is not done for MPS."
+        )
+        return Match(start, end, message.format(name=name), Severity.COSMETIC, Fix.MANUAL)
+    message = _("{name} belongs to CUDA; look at what it is used for.")
+    severity = Severity.DEGRADES if short or called else Severity.COSMETIC
+    return Match(start, end, message.format(name=name), severity, Fix.MANUAL)
 
 
 def _in_texts(document: PythonDocument) -> Iterator[Match]:
     """Functions of ``torch.cuda`` that a test replaces, or that are looked up, by their name."""
     for match, node in document.hits(_TEXT):
         string = node if node.type == "string" else enclosing(node, ("string",))
-        if string is None or (string.start_byte, string.end_byte) != match.span():
+        if string is None or string.end_byte != match.end() or string.parent is None:
             continue
-        if string.parent is not None and string.parent.type == "argument_list":
+        if match.start() - string.start_byte < 2 and string.parent.type == "argument_list":
             message = _("Names a function for CUDA in a text, as tests do to replace it.")
-            yield Match(*match.span(), message, severity=Severity.COSMETIC, fix=Fix.NONE)
+            yield Match(string.start_byte, string.end_byte, message, Severity.COSMETIC, Fix.NONE)
 
 
 RULE = Rule(
@@ -157,6 +149,21 @@ RULE = Rule(
             text="""@patch("torch.cuda.is_available", return_value=False)\ndef f(): pass\n""",
             finds=('"torch.cuda.is_available"',),
         ),
+        Example(
+            text="""\
+                import tools
+                monkeypatch.setattr(tools.torch.cuda, "device_count", lambda: 2)
+                with patch(f"{module}.torch.cuda.mem_get_info"), patch("tools.torch.cuda.init"):
+                    __import__("torch").cuda.synchronize()
+                """,
+            finds=(
+                "tools.torch.cuda",
+                'f"{module}.torch.cuda.mem_get_info"',
+                '"tools.torch.cuda.init"',
+                '__import__("torch").cuda.synchronize()',
+            ),
+        ),
+        Example(text="""# tools.torch.cuda\nfrom tools.torch.cuda import stream\n"""),
         Example(text="""text = "torch.cuda.synchronize()"\n"""),
         Example(text="""import numba.cuda\nnumba.cuda.synchronize()\n"""),
         Example(text="""import torch\ntorch.cpu.synchronize()\n"""),
