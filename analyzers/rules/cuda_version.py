@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from tree_sitter import Node
+
 from analyzers.documents.python import PythonDocument, enclosing
 from analyzers.guards import Standing, standing
 from analyzers.rule import Example, Match, Rule
@@ -38,7 +40,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
         owner = arguments.named_child(0) if arguments is not None else None
         if call is None or function is None or function.end_byte != match.end(1):
             continue
-        name = document.dotted(owner) if owner is not None else None
+        name = _module(document, owner) if owner is not None else ""
         if name not in ("torch", "torch.version"):
             continue
         if match.group(1) not in (b"hasattr", b"getattr"):
@@ -53,6 +55,13 @@ def find(document: PythonDocument) -> Iterator[Match]:
         else:
             message = _("The module for CUDA by its name; look at what is called of it.")
             yield Match(call.start_byte, call.end_byte, message, severity=Severity.DEGRADES)
+
+
+def _module(document: PythonDocument, owner: Node) -> str:
+    """PyTorch, also where another module of the project stands before it."""
+    name = document.dotted(owner) or ""
+    before, _dot, after = document.slice(owner).partition(".torch")
+    return "torch" + after if before and _dot and not name.startswith("torch") else name
 
 
 RULE = Rule(
@@ -91,13 +100,14 @@ RULE = Rule(
                 import torch
                 built = getattr(torch.version, "cuda", None)
                 monkeypatch.setattr(torch.version, "cuda", "12.8")
-                with mock.patch.object(torch, "cuda"):
+                with mock.patch.object(torch, "cuda"), mock.patch.object(build.torch, "cuda"):
                     run()
                 """,
             finds=(
                 'getattr(torch.version, "cuda", None)',
                 'monkeypatch.setattr(torch.version, "cuda", "12.8")',
                 'mock.patch.object(torch, "cuda")',
+                'mock.patch.object(build.torch, "cuda")',
             ),
         ),
         Example(text="""import torch\nprint(torch.version.git_version)\n"""),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from analyzers.choices import is_in_choice
-from analyzers.devices import Role, device_strings, is_device_name, label_of
+from analyzers.devices import DeviceString, Role, device_strings, is_device_name, label_of
 from analyzers.documents.python import PythonDocument
 from analyzers.guards import Standing, standing
 from analyzers.messages import device_match, handled_message, other_meaning
@@ -19,16 +19,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
             continue
         node = string.node
         if string.role is Role.COLLECTION:
-            handled = b"mps" in document.text[string.holder.start_byte : string.holder.end_byte]
-            yield Match(
-                node.start_byte,
-                node.end_byte,
-                _("A list of devices that has MPS in it too: nothing to do.")
-                if handled
-                else _("A list of devices that has CUDA in it and not MPS."),
-                severity=Severity.COSMETIC if handled else Severity.DEGRADES,
-                fix=Fix.NONE if handled else Fix.MANUAL,
-            )
+            yield _listed(document, string)
         elif string.role is Role.CHOICE:
             handled = standing(document, node) is Standing.HANDLED
             yield Match(
@@ -57,6 +48,18 @@ def find(document: PythonDocument) -> Iterator[Match]:
                 continue
             start = holder.start_byte if string.role is Role.DEFAULT else node.start_byte
             yield device_match(document, string, start, node.end_byte, node)
+
+
+def _listed(document: PythonDocument, string: DeviceString) -> Match:
+    start, end = string.node.start_byte, string.node.end_byte
+    if b"mps" in document.text[string.holder.start_byte : string.holder.end_byte]:
+        message = _("A list of devices that has MPS in it too: nothing to do.")
+        return Match(start, end, message, Severity.COSMETIC, Fix.NONE)
+    if standing(document, string.node) is Standing.GUARDED:
+        message = _("Runs only where CUDA is available, and is skipped on a Mac.")
+        return Match(start, end, message, Severity.COSMETIC, Fix.NONE)
+    message = _("A list of devices that has CUDA in it and not MPS.")
+    return Match(start, end, message, Severity.DEGRADES, Fix.MANUAL)
 
 
 RULE = Rule(
