@@ -10,11 +10,12 @@ from enum import Enum
 
 from tree_sitter import Node
 
+from analyzers.arguments import number_of
 from analyzers.documents.python import PythonDocument, Reference, enclosing, nth, unparenthesised
 from analyzers.flow import reaches_device
 
 _DEVICE_TEXT = re.compile(rb"""["']cuda(?::[^"'\\\r\n]{0,40})?["']""")
-_DEVICE_VALUE = re.compile(r"cuda(?::(\d+))?\Z")
+_DEVICE_VALUE = re.compile(r"cuda(?::(\d{1,9}))?\Z")
 _INDIRECT = re.compile(rb"""(?:\w\s*\.\s*torch|__import__\(["']torch["']\))\s*\.\s*cuda\b""")
 #: Packages in which ``cuda`` is a module.
 _OTHER_CUDA = ("cupy", "numba", "pycuda", "jax", "tensorflow", "warp", "taichi", "cuda")
@@ -122,7 +123,8 @@ def _second_argument(document: PythonDocument, call: Node, index: int | None) ->
         return index
     if number.type == "keyword_argument":
         number = number.child_by_field_name("value") or number
-    return int(document.slice(number)) if document.slice(number).isdigit() else -1
+    named = number_of(document, number)
+    return named if named is not None else -1
 
 
 _DEVICE_LABEL = re.compile(

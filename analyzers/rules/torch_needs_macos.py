@@ -14,7 +14,7 @@ from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
-_MACOS = re.compile(rb"(?i)\bmac\s?os(?:\s+(?:x|>=|[a-z]+))?\s+(\d{2})(?:\.(\d+))?\b")
+_MACOS = re.compile(rb"(?i)\bmac\s?os(?:\s+(?:x|>=|[a-z]+))?\s+(\d{2})(?:\.(\d{1,9}))?\b")
 #: Release of PyTorch, and the first macOS that its wheels run on.
 _NEEDS = (("2.9", (14, 0)), ("2.5", (13, 0)), ("1.12", (12, 3)))
 
