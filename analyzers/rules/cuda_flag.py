@@ -15,7 +15,7 @@ from project.vocabulary import Fix, Severity
 
 _NAME = re.compile(rb"cuda|CUDA|Cuda|cudnn|nccl")
 _OPTION = re.compile(
-    rb"""["']--?(?![DUILW][A-Z_])(?:[A-Za-z0-9]{1,20}[-_]){0,4}(?i:cuda|cudnn|nccl)[A-Za-z0-9]{0,20}(?:[-_][A-Za-z0-9]{1,20}){0,5}"""
+    rb"""["']--?(?![UILW][A-Z_]|D\w{1,40}CUDA_)(?:[A-Za-z0-9]{1,20}[-_]){0,4}(?i:cuda|cudnn|nccl)[A-Za-z0-9]{0,20}(?:[-_][A-Za-z0-9]{1,20}){0,5}"""
     rb"""(?:/--?[\w-]+)?["']"""
 )
 #: Options of which it is plain what they say.
@@ -265,6 +265,7 @@ RULE = Rule(
                 from library import tools
                 parser.add_argument("--cuda-graphs", action="store_true")
                 parser.add_argument("--cudnn_benchmark", default=True)
+                flags = ["-DUSE_CUDA", "-DTORCH_USE_CUDA_DSA", "-U__CUDA_NO_HALF_OPERATORS__"]
                 CUDA_DEVICES = [0, 1]
                 def is_cuda():
                     return tools.with_cuda and not tools.is_cuda_available()
@@ -275,6 +276,7 @@ RULE = Rule(
             finds=(
                 '"--cuda-graphs"',
                 '"--cudnn_benchmark"',
+                '"-DUSE_CUDA"',
                 "CUDA_DEVICES",
                 "is_cuda",
                 "tools.with_cuda",
