@@ -2,7 +2,7 @@
 
 from tree_sitter import Node
 
-from analyzers.devices import DeviceString
+from analyzers.devices import DeviceString, Role
 from analyzers.documents.python import PythonDocument, nth, statement_of
 from analyzers.guards import Standing, standing
 from analyzers.rule import Match
@@ -24,7 +24,7 @@ def device_match(
     return Match(
         start,
         end,
-        device_message(string, guarded),
+        device_message(document, string, guarded),
         severity=Severity.COSMETIC if guarded else None,
         fix=Fix.NONE if guarded else Fix.MANUAL if string.index not in (None, 0) else None,
     )
@@ -47,7 +47,7 @@ def handled_message() -> str:
     return _("MPS has a branch of its own here: nothing to do.")
 
 
-def device_message(string: DeviceString, guarded: bool) -> str:
+def device_message(document: PythonDocument, string: DeviceString, guarded: bool) -> str:
     """What a device string means on a Mac."""
     if guarded:
         return _("Runs only where CUDA is available, and is skipped on a Mac.")
@@ -61,7 +61,25 @@ def device_message(string: DeviceString, guarded: bool) -> str:
             "CUDA device number {index} has no counterpart on a Mac, which has exactly one MPS "
             "device; look at what the other card is for."
         ).format(index=string.index)
+    if _is_map_location(document, string.holder):
+        return _(
+            "A map_location that names CUDA is as bad on a Mac as none: loading raises. Load to "
+            "the CPU, or to the device that the program chose."
+        )
+    if string.role is Role.DEFAULT:
+        return _(
+            "A caller that passes nothing gets CUDA, whose first use raises an error on a Mac. The "
+            "fault is in this signature and not in the call; what callers pass must stay accepted."
+        )
     return _('On a Mac the first use of this device raises "Torch not compiled with CUDA enabled".')
+
+
+def _is_map_location(document: PythonDocument, holder: Node) -> bool:
+    """Whether a device is where a checkpoint is loaded to."""
+    if holder.type == "call" and holder.parent is not None:
+        holder = holder.parent
+    name = holder.child_by_field_name("name") if holder.type == "keyword_argument" else None
+    return name is not None and document.slice(name) == "map_location"
 
 
 def other_meaning(label: str) -> str:

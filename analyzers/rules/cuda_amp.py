@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analyzers.arguments import call_of
+from analyzers.autocast import is_full_precision_region, is_turned_off
 from analyzers.devices import Role, device_strings
 from analyzers.documents.python import PythonDocument, under
 from analyzers.guards import Standing, standing
@@ -17,22 +19,24 @@ def find(document: PythonDocument) -> Iterator[Match]:
     """Uses of ``torch.cuda.amp`` and of autocast or GradScaler for CUDA."""
     message = _(
         "Without CUDA this warns and switches itself off: on a Mac the program runs in full "
-        "precision."
+        "precision. A run without an error proves nothing: look at the dtype of a result in between."
     )
     for reference in document.references("torch.cuda"):
         if not under(reference.name, "torch.cuda.amp"):
             continue
-        node = reference.node
-        if node.parent is not None and node.parent.type == "call":
-            node = node.parent
-        yield _graded(document, node, message)
+        node = call_of(reference.node) or reference.node
+        if not is_full_precision_region(document, node):
+            yield _graded(document, node, message)
     for string in device_strings(document):
-        if string.role is Role.AUTOCAST:
+        if string.role is Role.AUTOCAST and not is_full_precision_region(document, string.holder):
             yield _graded(document, string.holder, message)
 
 
 def _graded(document: PythonDocument, node: Node, message: str) -> Match:
     found = standing(document, node)
+    if is_turned_off(node):
+        message = _("Turned off, whatever the device: only the name is CUDA's.")
+        return Match(node.start_byte, node.end_byte, message, Severity.COSMETIC)
     if found is Standing.BARE:
         return Match(node.start_byte, node.end_byte, message)
     mild = (
@@ -57,7 +61,8 @@ RULE = Rule(
         "cure: it is an error before PyTorch 2.5."
     ),
     advice=N_(
-        "torch.autocast(device.type, dtype=...) takes 'mps' from PyTorch 2.5 on (float16; bfloat16 "
+        "The names in torch.cuda.amp are deprecated since PyTorch 2.4; torch.autocast(device.type, "
+        "dtype=...) takes 'mps' from PyTorch 2.5 on (float16; bfloat16 "
         "from 2.6), and GradScaler from 2.8 on; keep the old form for older releases."
     ),
     source="https://docs.pytorch.org/docs/stable/amp.html; macOS arm64 wheels 2.4 to 2.8, read",
@@ -83,6 +88,20 @@ RULE = Rule(
                 'torch.amp.autocast(device_type="cuda")',
             ),
         ),
+        Example(
+            text="""\
+                import torch
+                scaler = torch.cuda.amp.GradScaler(enabled=False)
+                if device.type == "cuda":
+                    with torch.autocast("cuda", enabled=False):
+                        pass
+                """,
+            finds=(
+                "torch.cuda.amp.GradScaler(enabled=False)",
+                'torch.autocast("cuda", enabled=False)',
+            ),
+        ),
+        Example(text="""import torch\nwith torch.cuda.amp.autocast(False):\n    pass\n"""),
         Example(text="""with torch.autocast(device.type):\n    pass\n"""),
         Example(text="""with torch.autocast("cpu"):\n    pass\n"""),
         Example(text="""from torch.cuda.amp import autocast\n# autocast()\n"""),

@@ -7,10 +7,13 @@ from dataclasses import replace
 from analyzers.devices import indirect_cuda
 from analyzers.documents.python import PythonDocument, Reference, enclosing, under
 from analyzers.guards import AVAILABLE, Standing, standing
+from analyzers.handlers import catches_mps, clause_of
 from analyzers.messages import handled_message
+from analyzers.reach import settled
 from analyzers.refusals import refuses
 from analyzers.rule import Example, Match, Rule
-from analyzers.torch_cuda import HARMLESS, RAISES, is_tensor_type
+from analyzers.torch_cuda import AMOUNTS, HARMLESS, RAISES, SEEDS, is_tensor_type
+from analyzers.torch_mps import counterpart
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -21,11 +24,15 @@ def find(document: PythonDocument) -> Iterator[Match]:
     """Uses of ``torch.cuda`` that no narrower rule speaks of."""
     yield from _in_texts(document)
     for reference in document.references("torch.cuda"):
-        if not _is_elsewhere(reference.name):
-            yield _match(document, reference)
+        if _is_elsewhere(reference.name):
+            continue
+        if (match := _match(document, reference)) is not None:
+            yield match
     for reference in indirect_cuda(document):
-        if not _is_elsewhere(reference.name):
-            yield replace(_match(document, reference), fix=Fix.MANUAL)
+        if _is_elsewhere(reference.name):
+            continue
+        if (match := _match(document, reference)) is not None:
+            yield replace(match, fix=Fix.MANUAL)
 
 
 def _is_elsewhere(name: str) -> bool:
@@ -33,7 +40,8 @@ def _is_elsewhere(name: str) -> bool:
     return name == AVAILABLE or under(name, "torch.cuda.amp") or is_tensor_type(name)
 
 
-def _match(document: PythonDocument, reference: Reference) -> Match:
+def _match(document: PythonDocument, reference: Reference) -> Match | None:
+    """What to say of a use; None where a narrower rule says it."""
     node, name = reference.node, reference.name
     short = name.removeprefix("torch.cuda").lstrip(".")
     call = node.parent
@@ -41,6 +49,11 @@ def _match(document: PythonDocument, reference: Reference) -> Match:
     place = call if called and call is not None else node
     start, end = place.start_byte, place.end_byte
     found = standing(document, node)
+    if short == "OutOfMemoryError" and (clause := clause_of(node)) is not None:
+        if not catches_mps(document, clause) and not settled(document, clause):
+            return None
+        message = _("A clause for CUDA, in code that has an answer for MPS too.")
+        return Match(start, end, message, Severity.COSMETIC, Fix.NONE)
     if found is not Standing.BARE:
         message = (
             handled_message()
@@ -53,16 +66,37 @@ def _match(document: PythonDocument, reference: Reference) -> Match:
         return Match(start, end, message, fix=Fix.MANUAL)
     if short in RAISES:
         message = _("In a PyTorch without CUDA {name} raises {error}.")
-        return Match(start, end, message.format(name=name, error=RAISES[short]))
+        message = message.format(name=name, error=RAISES[short])
+        return Match(start, end, f"{message} {counterpart(short)}".rstrip())
     if short in HARMLESS:
-        message = _(
-            "In a PyTorch without CUDA {name} answers without an error and does nothing; "
-            "what it did for CUDA is not done for MPS."
-        )
-        return Match(start, end, message.format(name=name), Severity.COSMETIC, Fix.MANUAL)
+        return Match(start, end, *_harmless(name, short.rpartition(".")[2]), Fix.MANUAL)
     message = _("{name} belongs to CUDA; look at what it is used for.")
     severity = Severity.DEGRADES if short or called else Severity.COSMETIC
     return Match(start, end, message.format(name=name), severity, Fix.MANUAL)
+
+
+def _harmless(name: str, last: str) -> tuple[str, Severity]:
+    """What to say of a function that answers without CUDA, and how much is lost."""
+    if last in SEEDS:
+        message = _(
+            "Harmless without CUDA, where {name} does nothing. torch.manual_seed seeds MPS as well "
+            "as the CPU and CUDA: no call for MPS is needed beside it."
+        )
+        return message.format(name=name), Severity.COSMETIC
+    if last in AMOUNTS:
+        message = _("In a PyTorch without CUDA {name} answers 0: a wrong number and no error.")
+        return f"{message.format(name=name)} {counterpart(last)}".rstrip(), Severity.DEGRADES
+    if last == "empty_cache":
+        message = _(
+            "In a PyTorch without CUDA {name} neither fails nor does anything: memory that MPS holds "
+            "is not given back. torch.mps.empty_cache() does that; call it as seldom as this one."
+        )
+        return message.format(name=name), Severity.DEGRADES
+    message = _(
+        "In a PyTorch without CUDA {name} answers without an error and does nothing; "
+        "what it did for CUDA is not done for MPS."
+    )
+    return message.format(name=name), Severity.COSMETIC
 
 
 def _in_texts(document: PythonDocument) -> Iterator[Match]:
@@ -92,7 +126,11 @@ RULE = Rule(
         "Keep it for CUDA, behind a test for CUDA; look in torch.mps and torch.accelerator for "
         "what your lowest PyTorch offers for the Mac."
     ),
-    source="Called one by one in PyTorch 2.13.0 built without CUDA, on Linux; not run on a Mac.",
+    source=(
+        "Called one by one in PyTorch 2.13.0 built without CUDA, on Linux; torch/mps/__init__.py in "
+        "the macOS arm64 wheels 2.3.1 to 2.14.1, read; not run on a Mac; Event: "
+        "https://github.com/pytorch/pytorch/pull/196395"
+    ),
     since="torch.mps: PyTorch 2.1; torch.accelerator: PyTorch 2.6",
     find=find,
     examples=(
@@ -143,6 +181,25 @@ RULE = Rule(
                     torch.cuda.synchronize()
                 """,
             finds=("torch.cuda.synchronize()",),
+        ),
+        Example(
+            text="""\
+                import torch
+                try:
+                    step()
+                except (RuntimeError, torch.cuda.OutOfMemoryError):
+                    retry()
+                """,
+            finds=("torch.cuda.OutOfMemoryError",),
+        ),
+        Example(
+            text="""\
+                import torch
+                try:
+                    step()
+                except torch.cuda.OutOfMemoryError:
+                    retry()
+                """,
         ),
         Example(text="""# torch.cuda.synchronize()\n"""),
         Example(

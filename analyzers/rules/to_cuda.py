@@ -36,7 +36,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
                 "instead of moving to the Apple GPU."
             )
             if guarded
-            else device_message(string, guarded),
+            else device_message(document, string, guarded),
             severity=Severity.DEGRADES if guarded else None,
             fix=Fix.MANUAL if guarded or string.index not in (None, 0) else None,
         )
