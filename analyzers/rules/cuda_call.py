@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from tree_sitter import Node
+
 from analyzers.devices import indirect_cuda
 from analyzers.documents.python import PythonDocument, Reference, enclosing, under
 from analyzers.guards import AVAILABLE, Standing, standing
@@ -18,6 +20,9 @@ from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 _TEXT = re.compile(rb"""["'](?:[\w{}]{1,40}\.){0,12}torch\.cuda\.(?!\w*Tensor["'])[\w.]+["']""")
+
+#: A name that people give to the number of one device.
+_INDEX = re.compile(r"(?i)(?:^|[\W_])(?:idx|index|ordinal|(?:device|gpu|cuda)_?id)\Z")
 
 
 def find(document: PythonDocument) -> Iterator[Match]:
@@ -54,6 +59,12 @@ def _match(document: PythonDocument, reference: Reference) -> Match | None:
             return None
         message = _("A clause for CUDA, in code that has an answer for MPS too.")
         return Match(start, end, message, Severity.COSMETIC, Fix.NONE)
+    if short == "device_count" and _lets_count_pass(document, place):
+        message = _(
+            "For CUDA alone. Devices are counted from 0: the number that equals the count passes "
+            "this test and is no device; compare with >=."
+        )
+        return Match(start, end, message, Severity.COSMETIC, Fix.MANUAL)
     if found is not Standing.BARE:
         message = (
             handled_message()
@@ -73,6 +84,15 @@ def _match(document: PythonDocument, reference: Reference) -> Match | None:
     message = _("{name} belongs to CUDA; look at what it is used for.")
     severity = Severity.DEGRADES if short or called else Severity.COSMETIC
     return Match(start, end, message.format(name=name), severity, Fix.MANUAL)
+
+
+def _lets_count_pass(document: PythonDocument, count: Node) -> bool:
+    """Whether the number of a device is compared with the count by ``>`` and not ``>=``."""
+    parent = count.parent
+    if parent is None or parent.type != "comparison_operator" or parent.named_child_count != 2:
+        return False
+    left, operator = parent.named_children[0], parent.children[1].text
+    return left != count and operator == b">" and _INDEX.search(document.slice(left)) is not None
 
 
 def _harmless(name: str, last: str) -> tuple[str, Severity]:

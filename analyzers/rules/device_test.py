@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analyzers.choices import is_in_condition
-from analyzers.devices import DeviceString, Role, device_strings
-from analyzers.documents.python import PythonDocument, enclosing
+from analyzers.devices import DeviceString, Role, device_strings, names_device
+from analyzers.documents.python import PythonDocument, enclosing, nth
 from analyzers.guards import Standing, is_handled, standing
 from analyzers.messages import handled_message
 from analyzers.refusals import refuses
@@ -16,6 +16,8 @@ from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 _IS_CUDA = re.compile(rb"\.\s*is_cuda\b")
+#: The number of a device, cut out of its name.
+_NUMBER = re.compile(rb"""\bint\(\s*[\w.]{1,60}\.(?:r?split|r?partition)\(\s*["']:["']""")
 
 
 def find(document: PythonDocument) -> Iterator[Match]:
@@ -52,7 +54,18 @@ def _entry(document: PythonDocument, string: DeviceString) -> Match:
 
 
 def _judged(document: PythonDocument, node: Node, message: str) -> Match:
-    if standing(document, node) is not Standing.BARE or not refuses(document, node):
+    if standing(document, node) is not Standing.BARE:
+        return Match(node.start_byte, node.end_byte, message)
+    branch = enclosing(node, ("if_statement", "block", "module"))
+    if branch is not None and _falls_to_cpu(document, branch, node):
+        message = _("Whatever is not CUDA becomes the CPU here without a word, MPS among it.")
+        if _NUMBER.search(document.text, node.end_byte, branch.end_byte) is not None:
+            message += " " + _(
+                "The number is cut out of the name: a plain cuda raises an error here, as mps would. "
+                "torch.device(name) reads all of them, and its index is None where there is none."
+            )
+        return Match(node.start_byte, node.end_byte, message, Severity.DEGRADES, Fix.MANUAL)
+    if not refuses(document, node):
         return Match(node.start_byte, node.end_byte, message)
     return Match(
         node.start_byte,
@@ -61,6 +74,25 @@ def _judged(document: PythonDocument, node: Node, message: str) -> Match:
         severity=Severity.BLOCKS,
         fix=Fix.MANUAL,
     )
+
+
+def _falls_to_cpu(document: PythonDocument, branch: Node, condition: Node) -> bool:
+    """Whether a function takes CUDA's names as devices, and returns the CPU for all others."""
+    if branch.type != "if_statement" or branch.child_by_field_name("condition") != condition:
+        return False
+    body = branch.child_by_field_name("consequence")
+    clauses = branch.children_by_field_name("alternative")
+    other: Node | None = branch.next_named_sibling
+    if clauses:
+        block = clauses[0].child_by_field_name("body") if len(clauses) == 1 else None
+        other = nth(block, 0) if block is not None and clauses[0].type == "else_clause" else None
+    last = nth(body, body.named_child_count - 1) if body is not None else None
+    if last is None or other is None:
+        return False
+    if (last.type, other.type) != ("return_statement", "return_statement"):
+        return False
+    value = nth(other, 0)
+    return value is not None and names_device(document, value, "cpu")
 
 
 RULE = Rule(
@@ -87,6 +119,16 @@ RULE = Rule(
                     pass
                 """,
             finds=('device.type == "cuda"', "x.is_cuda", 'name.startswith("cuda")'),
+        ),
+        Example(
+            text="""\
+                import torch
+                def parse(name):
+                    if name.startswith("cuda"):
+                        return torch.device("cuda", int(name.split(":")[1]))
+                    return torch.device("cpu")
+                """,
+            finds=('name.startswith("cuda")',),
         ),
         Example(
             text="""if device.type in ("cuda", "mps"):\n    pass\n""",
