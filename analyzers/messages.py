@@ -20,7 +20,7 @@ def device_match(
     if found is Standing.GUARDED and _is_kept(at):
         message = _("Only where CUDA is available: a Mac keeps the value from elsewhere.")
         return Match(start, end, message, severity=Severity.DEGRADES, fix=Fix.MANUAL)
-    guarded = found is Standing.GUARDED
+    guarded = found in (Standing.GUARDED, Standing.SKIPPED)
     return Match(
         start,
         end,
@@ -47,10 +47,15 @@ def handled_message() -> str:
     return _("MPS has a branch of its own here: nothing to do.")
 
 
+def skipped_message() -> str:
+    """What to say of a test, or a part of one, that runs only with CUDA."""
+    return _("Runs only where CUDA is available, and is skipped on a Mac.")
+
+
 def device_message(document: PythonDocument, string: DeviceString, guarded: bool) -> str:
     """What a device string means on a Mac."""
     if guarded:
-        return _("Runs only where CUDA is available, and is skipped on a Mac.")
+        return skipped_message()
     if string.index == -1:
         return _(
             "The number of a CUDA device is computed here: a Mac has one MPS device and no "

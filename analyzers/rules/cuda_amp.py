@@ -9,7 +9,7 @@ from analyzers.autocast import is_full_precision_region, is_turned_off
 from analyzers.devices import Role, device_strings
 from analyzers.documents.python import PythonDocument, under
 from analyzers.guards import Standing, standing
-from analyzers.messages import handled_message
+from analyzers.messages import handled_message, skipped_message
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -39,6 +39,8 @@ def _graded(document: PythonDocument, node: Node, message: str) -> Match:
         return Match(node.start_byte, node.end_byte, message, Severity.COSMETIC)
     if found is Standing.BARE:
         return Match(node.start_byte, node.end_byte, message)
+    if found is Standing.SKIPPED:
+        return Match(node.start_byte, node.end_byte, skipped_message(), Severity.COSMETIC, Fix.NONE)
     mild = (
         handled_message()
         if found is Standing.HANDLED

@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analyzers.devices import calls_of
 from analyzers.documents.python import PythonDocument, nth
 from analyzers.guards import Standing, standing
-from analyzers.messages import handled_message
+from analyzers.messages import handled_message, skipped_message
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -39,6 +39,9 @@ def find(document: PythonDocument) -> Iterator[Match]:
         found = standing(document, call)
         if found is Standing.HANDLED:
             message, end = handled_message(), call.end_byte
+            yield Match(start, end, message, severity=Severity.COSMETIC, fix=Fix.NONE)
+        elif found is Standing.SKIPPED:
+            message, end = skipped_message(), call.end_byte
             yield Match(start, end, message, severity=Severity.COSMETIC, fix=Fix.NONE)
         elif found is Standing.GUARDED:
             yield Match(
@@ -158,6 +161,15 @@ RULE = Rule(
             text="""\
                 import torch
                 if torch.cuda.is_available():
+                    model.cuda()
+                """,
+            finds=("model.cuda()",),
+        ),
+        Example(
+            text="""\
+                import pytest
+                pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+                def test_here():
                     model.cuda()
                 """,
             finds=("model.cuda()",),

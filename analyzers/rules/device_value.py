@@ -6,7 +6,7 @@ from analyzers.choices import is_in_choice
 from analyzers.devices import DeviceString, Role, device_strings, is_device_name, label_of
 from analyzers.documents.python import PythonDocument
 from analyzers.guards import Standing, standing
-from analyzers.messages import device_match, handled_message, other_meaning
+from analyzers.messages import device_match, handled_message, other_meaning, skipped_message
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -21,7 +21,13 @@ def find(document: PythonDocument) -> Iterator[Match]:
         if string.role is Role.COLLECTION:
             yield _listed(document, string)
         elif string.role is Role.CHOICE:
-            handled = standing(document, node) is Standing.HANDLED
+            found = standing(document, node)
+            handled = found is Standing.HANDLED
+            if found is Standing.SKIPPED:
+                yield Match(
+                    node.start_byte, node.end_byte, skipped_message(), Severity.COSMETIC, Fix.NONE
+                )
+                continue
             yield Match(
                 node.start_byte,
                 node.end_byte,
@@ -55,9 +61,8 @@ def _listed(document: PythonDocument, string: DeviceString) -> Match:
     if b"mps" in document.text[string.holder.start_byte : string.holder.end_byte]:
         message = _("A list of devices that has MPS in it too: nothing to do.")
         return Match(start, end, message, Severity.COSMETIC, Fix.NONE)
-    if standing(document, string.node) is Standing.GUARDED:
-        message = _("Runs only where CUDA is available, and is skipped on a Mac.")
-        return Match(start, end, message, Severity.COSMETIC, Fix.NONE)
+    if standing(document, string.node) in (Standing.GUARDED, Standing.SKIPPED):
+        return Match(start, end, skipped_message(), Severity.COSMETIC, Fix.NONE)
     message = _("A list of devices that has CUDA in it and not MPS.")
     return Match(start, end, message, Severity.DEGRADES, Fix.MANUAL)
 
