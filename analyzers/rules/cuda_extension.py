@@ -253,7 +253,9 @@ RULE = Rule(
     why=N_("Without the CUDA toolkit the build fails, and the module that it makes is missing."),
     advice=N_(
         "Build the extension where CUDA_HOME is set and leave it out elsewhere; import it there "
-        "alone, and route other devices to a reference in plain PyTorch."
+        "alone, and route other devices to a reference in plain PyTorch, which is slower and needs a "
+        "look at its own operators. CppExtension in its place builds nothing useful: the .cu file is "
+        "the operator."
     ),
     source="https://docs.pytorch.org/docs/stable/cpp_extension.html",
     find=find,

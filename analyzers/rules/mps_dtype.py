@@ -36,8 +36,9 @@ def find(document: PythonDocument) -> Iterator[Match]:
                 call.start_byte,
                 call.end_byte,
                 _(
-                    "bfloat16 on MPS needs PyTorch 2.3 and macOS 14, both: elsewhere take float16 "
-                    "or float32. torch.backends.mps.is_macos_or_newer(14, 0) asks."
+                    "bfloat16 on MPS needs PyTorch 2.3, macOS 14 and Apple silicon, all of them: "
+                    "elsewhere take float16 or float32. torch.backends.mps.is_macos_or_newer(14, 0) "
+                    "asks for the macOS."
                 ),
                 until="2.9",
             )

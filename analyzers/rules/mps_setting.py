@@ -151,8 +151,8 @@ RULE = Rule(
         "not help with types that MPS does not have."
     ),
     advice=N_(
-        "Set the fallback in the shell for a run that counts what falls back, and leave the limit "
-        "on memory as it is."
+        "Set the fallback in the shell, to 1 and no word, for a run that counts what falls back, and "
+        "leave the limit on memory as it is."
     ),
     source=(
         "https://docs.pytorch.org/docs/stable/mps_environment_variables.html; "

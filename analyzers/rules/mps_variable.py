@@ -100,7 +100,8 @@ RULE = Rule(
     ),
     advice=N_(
         "Leave the fallback off by default and count what falls back; lower both watermarks "
-        "together, or none."
+        "together, or none. 0.0 is no cure for running out of memory: without a limit a program can "
+        "take the whole machine down."
     ),
     source="https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/mps/MPSAllocator.h",
     find=find,
