@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from analyzers.cuda_only import handed_over
 from analyzers.devices import Role, device_strings
 from analyzers.documents.python import PythonDocument
 from analyzers.guards import Standing, standing
@@ -26,6 +27,9 @@ def find(document: PythonDocument) -> Iterator[Match]:
             message = handled_message() if found is Standing.HANDLED else skipped_message()
             end = call.end_byte
             yield Match(start, end, message, severity=Severity.COSMETIC, fix=Fix.NONE)
+            continue
+        if found is Standing.BARE and (reason := handed_over(document, call)) is not None:
+            yield Match(start, call.end_byte, reason, fix=Fix.NONE)
             continue
         guarded = found is Standing.GUARDED
         yield Match(
