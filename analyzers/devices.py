@@ -238,8 +238,11 @@ def _role(document: PythonDocument, node: Node) -> tuple[Role, Node]:
         return (Role.KEY if _is_device_key(document, node, parent) else Role.TEXT), parent
     if kind == "keyword_argument":
         call = enclosing(parent, ("call",))
-        if call is not None and _AMP_CALL.search(_callee(document, call)):
+        callee = _callee(document, call) if call is not None else ""
+        if call is not None and _AMP_CALL.search(callee):
             return Role.AUTOCAST, call
+        if call is not None and callee == "torch.device":
+            return Role.CONSTRUCTOR, call
         return Role.KEYWORD, parent
     if kind == "argument_list" and parent.parent is not None and parent.parent.type == "call":
         return _argument_role(document, node, parent.parent)
@@ -412,6 +415,22 @@ def indirect_cuda(document: PythonDocument) -> Iterator[Reference]:
             short += "." + (document.slice(name) if name is not None else "")
             node = parent
         yield Reference(node, "torch.cuda" + short)
+
+
+def is_annotation(node: Node) -> bool:
+    """Whether an expression only says of what type something is."""
+    parent = node.parent
+    while parent is not None and parent.type in _OF_TYPES:
+        if parent.type == "type":
+            return True
+        parent = parent.parent
+    return False
+
+
+_OF_TYPES = (
+    *("type", "generic_type", "type_parameter", "union_type", "member_type", "subscript"),
+    *("binary_operator", "list", "tuple"),
+)
 
 
 def is_other_cuda(meaning: str) -> bool:

@@ -4,7 +4,7 @@ Rules ask these questions; the answer is a sentence, or nothing when a Mac can d
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -13,7 +13,7 @@ from packaging.version import InvalidVersion, Version
 
 from analyzers import libraries
 from analyzers.documents.requirements import Address, Entry, Line, Option, Unreadable
-from analyzers.libraries import Library, OnMac
+from analyzers.libraries import Library, OnMac, Wheel
 from analyzers.markers import marker_holds, wanted_on_mac
 from project.translation import _
 from project.vocabulary import Severity
@@ -106,7 +106,10 @@ def requirement_trouble(requirement: Requirement) -> Trouble | None:
         return built
     row = libraries.distribution(name)
     if row is not None:
-        return library_trouble(requirement.name, row, requirement.specifier)
+        trouble = library_trouble(requirement.name, row, requirement.specifier)
+        if trouble is not None and row.index is Wheel.NOTHING:
+            return replace(trouble, severity=Severity.BLOCKS)
+        return trouble
     if _NVIDIA.match(name):
         return Trouble(
             _(

@@ -70,7 +70,7 @@ ROWS = (
         N_("The index has no wheel for macOS arm64, and on the GPU it decodes with CUDA alone."),
         N_("Use TorchCodec or PyAV, or build it from source for the CPU."),
         "https://github.com/dmlc/decord#install-from-source",
-        Wheel.NONE,
+        Wheel.NOTHING,
     ),
     Library(
         ("torchcodec",),

@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from analyzers.arguments import call_of
 from analyzers.autocast import is_full_precision_region, is_turned_off
-from analyzers.devices import Role, device_strings
+from analyzers.devices import Role, device_strings, is_annotation
 from analyzers.documents.python import PythonDocument, under
 from analyzers.guards import Standing, standing
 from analyzers.messages import handled_message, skipped_message
@@ -23,6 +23,8 @@ def find(document: PythonDocument) -> Iterator[Match]:
     )
     for reference in document.references("torch.cuda"):
         if not under(reference.name, "torch.cuda.amp"):
+            continue
+        if is_annotation(reference.node):
             continue
         node = call_of(reference.node) or reference.node
         if not is_full_precision_region(document, node):
@@ -104,6 +106,13 @@ RULE = Rule(
             ),
         ),
         Example(text="""import torch\nwith torch.cuda.amp.autocast(False):\n    pass\n"""),
+        Example(
+            text="""\
+                from torch.cuda.amp import GradScaler
+                def scaler(old: GradScaler | None = None) -> GradScaler:
+                    return old
+                """,
+        ),
         Example(text="""with torch.autocast(device.type):\n    pass\n"""),
         Example(text="""with torch.autocast("cpu"):\n    pass\n"""),
         Example(text="""from torch.cuda.amp import autocast\n# autocast()\n"""),

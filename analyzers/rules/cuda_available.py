@@ -30,10 +30,10 @@ def _judge(document: PythonDocument, call: Node) -> tuple[str, Severity, Fix]:
     if is_handled(document, call):
         return handled_message(), Severity.COSMETIC, Fix.NONE
     if not is_guarded(document, call) and refuses(document, call):
-        message = _("The program refuses to start without CUDA.")
+        message = _("Without CUDA this stops with an error, on a Mac too.")
         return message, Severity.BLOCKS, Fix.MANUAL
     around = enclosing(call, ("decorator", "block"))
-    if around is not None and around.type == "decorator":
+    if (around is not None and around.type == "decorator") or _marks_a_test(call):
         message = _("Without CUDA this is skipped, on a Mac too.")
         return message, Severity.COSMETIC, Fix.NONE
     choosing = enclosing(call, ("conditional_expression", "argument_list", "block"))
@@ -49,6 +49,14 @@ def _judge(document: PythonDocument, call: Node) -> tuple[str, Severity, Fix]:
         return message, Severity.COSMETIC, Fix.NONE
     message = _("On a Mac this is False, and whatever depends on it is off.")
     return message, Severity.DEGRADES, Fix.MANUAL
+
+
+def _marks_a_test(call: Node) -> bool:
+    """Whether a test is the condition of ``skipif`` or its kin, wherever that is called."""
+    outer = enclosing(call, ("call", "block"))
+    function = outer.child_by_field_name("function") if outer is not None else None
+    name = (function.text or b"").rpartition(b".")[2] if function is not None else b""
+    return name.lower() in (b"skipif", b"skipunless")
 
 
 def _is_text(call: Node) -> bool:
@@ -125,6 +133,13 @@ RULE = Rule(
                 '__import__("torch").cuda.is_available()',
                 "tools.torch.cuda.is_available()",
             ),
+        ),
+        Example(
+            text="""\
+                import torch
+                needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+                """,
+            finds=("torch.cuda.is_available()",),
         ),
         Example(text="""shop.is_available()\ntorch.backends.mps.is_available()\n"""),
     ),

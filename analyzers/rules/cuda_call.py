@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
-from analyzers.devices import indirect_cuda
+from analyzers.counts import divides
+from analyzers.devices import indirect_cuda, is_annotation
 from analyzers.documents.python import PythonDocument, Reference, enclosing, under
 from analyzers.guards import AVAILABLE, Standing, standing
 from analyzers.handlers import catches_mps, clause_of
@@ -72,6 +73,14 @@ def _match(document: PythonDocument, reference: Reference) -> Match | None:
             else _("Runs only where CUDA is available, and is skipped on a Mac.")
         )
         return Match(start, end, message, severity=Severity.COSMETIC, fix=Fix.NONE)
+    if is_annotation(node):
+        return Match(start, end, _("Only a type: nothing is done here."), Severity.COSMETIC)
+    if short == "device_count" and divides(document, place):
+        message = _(
+            "In a PyTorch without CUDA the number of cards is 0, and the program divides by it: a "
+            "ZeroDivisionError."
+        )
+        return Match(start, end, message, fix=Fix.MANUAL)
     if short == "device_count" and refuses(document, place):
         message = _("The program refuses to go on without CUDA.")
         return Match(start, end, message, fix=Fix.MANUAL)
@@ -242,6 +251,20 @@ RULE = Rule(
         ),
         Example(text="""# tools.torch.cuda\nfrom tools.torch.cuda import stream\n"""),
         Example(text="""text = "torch.cuda.synchronize()"\n"""),
+        Example(
+            text="""\
+                import torch
+                def start(rank, stream: torch.cuda.Stream | None = None):
+                    cards = torch.cuda.device_count()
+                    local = rank % cards
+                    share = 8 // torch.cuda.device_count()
+                """,
+            finds=(
+                "torch.cuda.Stream",
+                "torch.cuda.device_count()",
+                "torch.cuda.device_count()",
+            ),
+        ),
         Example(text="""import numba.cuda\nnumba.cuda.synchronize()\n"""),
         Example(text="""import torch\ntorch.cpu.synchronize()\n"""),
     ),

@@ -9,6 +9,7 @@ from analyzers.choices import is_in_condition
 from analyzers.devices import is_other_cuda
 from analyzers.documents.python import PythonDocument, enclosing, is_name_only, nth, statement_of
 from analyzers.flow import CUDA_FLAG
+from analyzers.messages import handled_message
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -37,6 +38,8 @@ _ASKS = re.compile(r"(?i)_*(?:is|has|have|use|uses|using|with)_?(?:torch_?)?cuda
 _KEY = re.compile(rb"""(?i)["'](?:use|no|with|has|is|enable|disable)_cuda["']""")
 _OFF = re.compile(r"(?i)(?:^|[-_])(?:no|not|non|disable|without)[-_]?cuda")
 _MARK = "pytest.mark.cuda"
+_VERSION = re.compile(r"\.version\.cuda\Z")
+_MPS_FLAG = re.compile(rb"\b(?:use_|has_|with_|is_|no_)?mps(?:_available)?\b")
 _GETS = re.compile(rb"(?:^|\.)(?:getattr|hasattr|get|pop|setdefault|set_defaults)\Z")
 
 
@@ -80,6 +83,11 @@ def _match(place: Node, name: str, document: PythonDocument, node: Node) -> Matc
     start, end = place.start_byte, place.end_byte
     if name == _MARK:
         return Match(start, end, _("Marks a test for machines with CUDA: leave it out on a Mac."))
+    if _VERSION.search(document.slice(place)) is not None:
+        message = _("The CUDA that PyTorch was built with: None on a Mac.")
+        return Match(start, end, message)
+    if _has_mps_beside(node):
+        return Match(start, end, handled_message(), fix=Fix.NONE)
     plain = _DECIDES.match(name) is not None or CUDA_FLAG.match(name) is not None
     if plain and _turns_on(document, node) and _OFF.search(name) is None:
         message = _(
@@ -95,6 +103,13 @@ def _match(place: Node, name: str, document: PythonDocument, node: Node) -> Matc
         return Match(start, end, message.format(name=name))
     message = _("`{name}` decides for or against CUDA: MPS takes the side of the CPU here.")
     return Match(start, end, message.format(name=name))
+
+
+def _has_mps_beside(node: Node) -> bool:
+    """Whether the function that a flag belongs to has one for MPS too."""
+    function = enclosing(node, ("function_definition",))
+    parameters = function.child_by_field_name("parameters") if function is not None else None
+    return parameters is not None and _MPS_FLAG.search(parameters.text or b"") is not None
 
 
 def _turns_on(document: PythonDocument, node: Node) -> bool:

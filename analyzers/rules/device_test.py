@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analyzers.choices import is_in_condition
 from analyzers.devices import DeviceString, Role, device_strings, names_device
-from analyzers.documents.python import PythonDocument, enclosing, nth
+from analyzers.documents.python import PythonDocument, enclosing, nth, statement_of
 from analyzers.guards import Standing, is_handled, standing
 from analyzers.messages import handled_message
 from analyzers.refusals import refuses
@@ -54,6 +54,8 @@ def _entry(document: PythonDocument, string: DeviceString) -> Match:
 
 
 def _judged(document: PythonDocument, node: Node, message: str) -> Match:
+    if statement_of(node).type == "assert_statement":
+        message = _("Asserted of a device: on MPS the answer is that of the CPU.")
     if standing(document, node) is not Standing.BARE:
         return Match(node.start_byte, node.end_byte, message)
     branch = enclosing(node, ("if_statement", "block", "module"))
