@@ -92,4 +92,4 @@ def other_meaning(label: str) -> str:
     return _(
         '`{name}` is "cuda" here, and its name does not sound like a device: look what the other '
         "values mean."
-    ).format(name=label)
+    ).format(name=label.strip("\"'"))
