@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import tree_sitter_python
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Node
 
 from analyzers.documents.requirements import (
     Address,
@@ -19,6 +19,7 @@ from analyzers.documents.requirements import (
     parse_line,
     requirement,
 )
+from analyzers.documents.syntax import parse as parse_tree
 from analyzers.documents.toml import Text, texts
 from analyzers.markers import marker_holds
 
@@ -320,7 +321,7 @@ def _setup_py(text: bytes) -> Iterator[tuple[str, Line]]:
     hits = [match.start() for match in _ASKING.finditer(text)]
     if not hits:
         return
-    root = Parser(PYTHON).parse(text).root_node
+    root = parse_tree(PYTHON, text)
     named = {match[1]: match.start() for match in _NAMED.finditer(text)}
     for hit in hits:
         value = _side(root, hit, "keyword_argument", "value")
