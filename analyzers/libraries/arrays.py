@@ -119,6 +119,16 @@ ROWS = (
         "https://nvidia.github.io/cccl/python/setup.html",
     ),
     Library(
+        ("cuda-tile",),
+        ("cuda.tile",),
+        OnMac.CUDA_ONLY,
+        Backend.NONE,
+        N_("It compiles kernels of tiles for NVIDIA GPUs."),
+        N_("Use PyTorch operators, or torch.mps.compile_shader (PyTorch 2.7) for a Metal kernel."),
+        "https://docs.nvidia.com/cuda/cutile-python/",
+        Wheel.NONE,
+    ),
+    Library(
         ("nvmath-python",),
         ("nvmath",),
         OnMac.CUDA_ONLY,
