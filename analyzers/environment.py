@@ -110,8 +110,8 @@ def requirement_trouble(requirement: Requirement) -> Trouble | None:
     if extras:
         return Trouble(
             _(
-                "The extra {extra} of {name} brings NVIDIA's binaries, which a Mac has not: ask for "
-                "it with a marker for Linux, and for {name} alone on a Mac."
+                "The extra {extra} of {name} brings NVIDIA's binaries, which a Mac has not: ask "
+                "for it with a marker for Linux, and for {name} alone on a Mac."
             ).format(extra=extras[0], name=requirement.name)
         )
     row = libraries.distribution(name)
