@@ -113,8 +113,10 @@ ROWS = (
         ("warpctc_pytorch",),
         OnMac.PARTIAL,
         Backend.CPU,
-        N_("Built without CUDA it computes the loss on the CPU alone."),
+        N_("A Mac builds it from source, without CUDA, so that it computes on the CPU alone."),
         _LOSS,
         "https://github.com/SeanNaren/warp-ctc",
+        index=Wheel.NONE,
+        checked="2026-12-01",
     ),
 )
