@@ -43,7 +43,9 @@ _MARKS = re.compile(rb"\bpytestmark\b(?=\s*=)|\bmarks\b(?=\s*=)")
 _CARDS = re.compile(r"(?i)(?:min_|n_|num_)?(?:cuda_?)?(?:gpus?|cuda)\Z")
 _NEEDS_CUDA = re.compile(r"(?i)(?:requires?|needs?|only)_?(?:\w+_)?(?:cuda|gpu)|(?:cuda|gpu)_?only")
 _NEGATIVE = re.compile(r"(?i)(?:^|_)(?:no|not|non|disable)_?cuda")
-_ASKS = re.compile(rb"cuda\s*\.\s*is_available|cuda\s*\.\s*device_count|\bis_cuda\b")
+_ASKS = re.compile(
+    rb"cuda\s*\.\s*is_available|cuda\s*\.\s*device_count|\bis_cuda\b|cuda_available|is_built"
+)
 #: How many conditions may be inside one another; more than people write.
 _DEEPEST = 20
 #: How far from a choice that knows MPS another step of it may stand, in statements.
@@ -101,6 +103,27 @@ def _walk(node: Node) -> Iterator[Node]:
         node = waiting.pop()
         yield node
         waiting.extend(reversed(node.named_children))
+
+
+def asks_what_is_there(document: PythonDocument, condition: Node) -> bool:
+    """Whether a condition asks the machine for CUDA, itself or by a name that was given the answer.
+
+    What is left is a flag that a user sets, or that is passed.
+    """
+    if _ASKS.search(document.text, condition.start_byte, condition.end_byte) is not None:
+        return True
+    return any(
+        _is_cuda_test(document, node)
+        and (
+            node.parent is None
+            or node.parent.type == "call"
+            or any(
+                _ASKS.search(document.text, value.start_byte, value.end_byte)
+                for value in values_of(document, document.slice(node).rpartition(".")[2])
+            )
+        )
+        for node in _walk(condition)
+    )
 
 
 def is_negated(condition: Node) -> bool:

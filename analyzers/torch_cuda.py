@@ -134,6 +134,16 @@ HARMLESS = frozenset(
 #: Harmless names that seed a generator, which ``torch.manual_seed`` does for every device.
 SEEDS = frozenset({"manual_seed", "manual_seed_all", "seed", "seed_all"})
 
+#: Harmless names that are questions, and their answer without CUDA.
+ANSWERS = {
+    "device_count": "0",
+    "is_bf16_supported": "False",
+    "is_tf32_supported": "False",
+    "is_initialized": "False",
+    "is_available": "False",
+    "get_arch_list": "an empty list",
+}
+
 #: Harmless names that answer 0 where the question has another answer for MPS.
 AMOUNTS = frozenset(
     {

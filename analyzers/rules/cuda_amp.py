@@ -27,11 +27,27 @@ def find(document: PythonDocument) -> Iterator[Match]:
         if is_annotation(reference.node):
             continue
         node = call_of(reference.node) or reference.node
+        if _is_only_named(node):
+            named = _("CUDA's class by its name: what matters is where it is called.")
+            yield Match(node.start_byte, node.end_byte, named, Severity.COSMETIC)
+            continue
         if not is_full_precision_region(document, node):
             yield _graded(document, node, message)
     for string in device_strings(document):
         if string.role is Role.AUTOCAST and not is_full_precision_region(document, string.holder):
             yield _graded(document, string.holder, message)
+
+
+def _is_only_named(node: Node) -> bool:
+    """Whether a class is compared with, or given another name, and not called here."""
+    parent = node.parent
+    if node.type == "call" or parent is None:
+        return False
+    if parent.type in ("conditional_expression", "assignment"):
+        return True
+    call = parent.parent if parent.type == "argument_list" else None
+    function = call.child_by_field_name("function") if call is not None else None
+    return function is not None and function.text in (b"isinstance", b"issubclass")
 
 
 def _graded(document: PythonDocument, node: Node, message: str) -> Match:
@@ -40,7 +56,7 @@ def _graded(document: PythonDocument, node: Node, message: str) -> Match:
         message = _("Turned off, whatever the device: only the name is CUDA's.")
         return Match(node.start_byte, node.end_byte, message, Severity.COSMETIC)
     if found is Standing.BARE:
-        return Match(node.start_byte, node.end_byte, message)
+        return Match(node.start_byte, node.end_byte, _cast(node) or message)
     if found is Standing.SKIPPED:
         return Match(node.start_byte, node.end_byte, skipped_message(), Severity.COSMETIC, Fix.NONE)
     mild = (
@@ -52,13 +68,23 @@ def _graded(document: PythonDocument, node: Node, message: str) -> Match:
     return Match(node.start_byte, node.end_byte, mild, severity=severity, fix=Fix.NONE)
 
 
+def _cast(node: Node) -> str:
+    """What to say of a decorator that casts for autocast; nothing of autocast itself."""
+    if b"custom_fwd" not in (node.text or b"") and b"custom_bwd" not in (node.text or b""):
+        return ""
+    return _(
+        "Speaks to CUDA's autocast alone: under an autocast for MPS the function is neither cast "
+        "nor kept out of it. torch.amp has it with device_type from PyTorch 2.4 on."
+    )
+
+
 RULE = Rule(
     code="D109",
     name="cuda-amp",
     severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(rb"cuda",),
+    triggers=(rb"cuda", rb"GradScaler", rb"custom_fwd", rb"custom_bwd"),
     what=N_("Mixed precision is asked for on CUDA by name."),
     why=N_(
         "torch.cuda.amp is deprecated, and for CUDA alone. A mechanical autocast('mps') is no "
@@ -106,6 +132,16 @@ RULE = Rule(
             ),
         ),
         Example(text="""import torch\nwith torch.cuda.amp.autocast(False):\n    pass\n"""),
+        Example(
+            text="""\
+                from torch.cuda.amp import GradScaler, custom_fwd
+                kind = New if later else GradScaler
+                @custom_fwd
+                def forward(ctx, x):
+                    assert isinstance(ctx.scaler, GradScaler)
+                """,
+            finds=("GradScaler", "custom_fwd", "GradScaler"),
+        ),
         Example(
             text="""\
                 from torch.cuda.amp import GradScaler

@@ -26,6 +26,9 @@ def find(document: PythonDocument) -> Iterator[Match]:
             statement = statement_of(node)
             assigned = nth(statement, 0)
             left = assigned.child_by_field_name("left") if assigned is not None else None
+            if left == node and node.type == "identifier":
+                # The name is given to something else.
+                continue
             if assigned is not None and assigned.type == "assignment" and left == node:
                 node = assigned
             elif node.parent is not None and node.parent.type == "call":

@@ -15,7 +15,7 @@ from analyzers.messages import handled_message
 from analyzers.reach import settled
 from analyzers.refusals import refuses
 from analyzers.rule import Example, Match, Rule
-from analyzers.torch_cuda import AMOUNTS, HARMLESS, RAISES, SEEDS, is_tensor_type
+from analyzers.torch_cuda import AMOUNTS, ANSWERS, HARMLESS, RAISES, SEEDS, is_tensor_type
 from analyzers.torch_mps import counterpart
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -121,6 +121,11 @@ def _harmless(name: str, last: str) -> tuple[str, Severity]:
             "is not given back. torch.mps.empty_cache() does that; call it as seldom as this one."
         )
         return message.format(name=name), Severity.DEGRADES
+    if last in ANSWERS:
+        message = _(
+            "In a PyTorch without CUDA {name} answers {answer}, whatever the Mac's own GPU can do."
+        )
+        return message.format(name=name, answer=ANSWERS[last]), Severity.COSMETIC
     message = _(
         "In a PyTorch without CUDA {name} answers without an error and does nothing; "
         "what it did for CUDA is not done for MPS."

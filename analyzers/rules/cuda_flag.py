@@ -9,6 +9,7 @@ from analyzers.choices import is_in_condition
 from analyzers.devices import is_other_cuda
 from analyzers.documents.python import PythonDocument, enclosing, is_name_only, nth, statement_of
 from analyzers.flow import CUDA_FLAG
+from analyzers.guards import is_guarded
 from analyzers.messages import handled_message
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
@@ -89,7 +90,12 @@ def _match(place: Node, name: str, document: PythonDocument, node: Node) -> Matc
     if _has_mps_beside(node):
         return Match(start, end, handled_message(), fix=Fix.NONE)
     plain = _DECIDES.match(name) is not None or CUDA_FLAG.match(name) is not None
-    if plain and _turns_on(document, node) and _OFF.search(name) is None:
+    if (
+        plain
+        and _turns_on(document, node)
+        and _OFF.search(name) is None
+        and not is_guarded(document, place)
+    ):
         message = _(
             "`{name}` is on unless somebody turns it off: look that a test for CUDA stands before "
             "what it does."
@@ -101,7 +107,7 @@ def _match(place: Node, name: str, document: PythonDocument, node: Node) -> Matc
     if not plain:
         message = _("`{name}` is a setting for CUDA: look at what it does on a Mac.")
         return Match(start, end, message.format(name=name))
-    message = _("`{name}` decides for or against CUDA: MPS takes the side of the CPU here.")
+    message = _("`{name}` is about CUDA alone: where it decides, MPS takes the side of the CPU.")
     return Match(start, end, message.format(name=name))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from analyzers.choices import Choice, choices
 from analyzers.devices import names_device
 from analyzers.documents.python import PythonDocument
-from analyzers.guards import is_handled
+from analyzers.guards import asks_what_is_there, is_handled
 from analyzers.messages import handled_message
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
@@ -38,6 +38,11 @@ def _picks_cpu(document: PythonDocument, choice: Choice) -> str:
             "Whatever is not CUDA is taken for the CPU here, MPS included: what hangs on this, such "
             "as autocast, is then off on a Mac, which works, and slower. Ask the device itself for "
             "its type."
+        )
+    if not asks_what_is_there(document, condition):
+        return _(
+            "A setting picks CUDA or the CPU, and never MPS: on a Mac one fails and the other "
+            "leaves the Apple GPU alone."
         )
     return _("Without CUDA this picks the CPU: on a Mac the Apple GPU is never used.")
 

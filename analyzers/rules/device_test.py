@@ -53,7 +53,19 @@ def _entry(document: PythonDocument, string: DeviceString) -> Match:
     return Match(node.start_byte, node.end_byte, message)
 
 
+def _is_in_a_test(document: PythonDocument, node: Node) -> bool:
+    """Whether a device is asserted in a test, which looks at what was done before."""
+    if statement_of(node).type != "assert_statement":
+        return False
+    function = enclosing(node, ("function_definition",))
+    name = function.child_by_field_name("name") if function is not None else None
+    return name is not None and document.slice(name).startswith("test")
+
+
 def _judged(document: PythonDocument, node: Node, message: str) -> Match:
+    if _is_in_a_test(document, node):
+        message = _("A test expects a device of CUDA here: nothing of it runs on one.")
+        return Match(node.start_byte, node.end_byte, message)
     if statement_of(node).type == "assert_statement":
         message = _("Asserted of a device: on MPS the answer is that of the CPU.")
     if standing(document, node) is not Standing.BARE:
@@ -135,6 +147,13 @@ RULE = Rule(
         Example(
             text="""if device.type in ("cuda", "mps"):\n    pass\n""",
             finds=('device.type in ("cuda", "mps")',),
+        ),
+        Example(
+            text="""\
+                def test_root_device():
+                    assert strategy.root_device == torch.device("cuda", 2)
+                """,
+            finds=('strategy.root_device == torch.device("cuda", 2)',),
         ),
         Example(
             text="""\

@@ -34,7 +34,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
                 handled_message()
                 if handled
                 else _(
-                    "One of two branches is CUDA, and MPS takes the other one: look whether it fits."
+                    "One of two branches is CUDA, and neither is MPS: look which one a Mac takes."
                 ),
                 severity=Severity.COSMETIC if handled else Severity.DEGRADES,
                 fix=Fix.NONE if handled else Fix.MANUAL,
