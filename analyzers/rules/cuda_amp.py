@@ -95,7 +95,7 @@ RULE = Rule(
         "dtype=...) takes 'mps' from PyTorch 2.5 on (float16; bfloat16 "
         "from 2.6), and GradScaler from 2.8 on; keep the old form for older releases."
     ),
-    source="https://docs.pytorch.org/docs/stable/amp.html; macOS arm64 wheels 2.4 to 2.8, read",
+    source="https://docs.pytorch.org/docs/stable/amp.html; macOS arm64 wheels 2.6.0 and 2.8.0, read",
     since="autocast('mps'): PyTorch 2.5",
     find=find,
     examples=(

@@ -105,7 +105,10 @@ RULE = Rule(
         "variable that must exist is not there."
     ),
     advice=N_("Leave what is set to the CUDA machine; read with os.environ.get."),
-    source="https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#env-vars",
+    source=(
+        "https://docs.nvidia.com/cuda/cuda-programming-guide/05-appendices/"
+        "environment-variables.html"
+    ),
     find=find,
     examples=(
         Example(

@@ -54,7 +54,7 @@ RULE = Rule(
         "error has another class and text, and the answer is never given."
     ),
     advice=N_('Catch RuntimeError and look for "out of memory", in lower case.'),
-    source="aten/src/ATen/mps/MPSAllocator.mm of PyTorch, and error reports of 2026 that quote it",
+    source="aten/src/ATen/mps/MPSAllocator.mm of PyTorch, read: TORCH_CHECK, which is a RuntimeError",
     find=find,
     examples=(
         Example(

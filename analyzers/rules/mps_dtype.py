@@ -76,8 +76,9 @@ RULE = Rule(
     ),
     advice=N_("Choose the type together with the device, and ask for the macOS where it matters."),
     source=(
-        "macOS arm64 wheels 2.2 to 2.9, read; https://github.com/pytorch/pytorch/issues/141864 for "
-        "Macs with Intel processors"
+        "aten/src/ATen/mps/EmptyTensor.cpp of PyTorch, read; "
+        "https://github.com/pytorch/pytorch/pull/119641 of February 2024 for bfloat16; "
+        "https://github.com/pytorch/pytorch/issues/141864 for Macs with Intel processors"
     ),
     since="bfloat16: PyTorch 2.3 with macOS 14",
     find=find,
