@@ -8,14 +8,12 @@ from tree_sitter import Node
 from analyzers.devices import DeviceString, Role, device_strings, names_device
 from analyzers.documents.python import PythonDocument, nth, statement_of
 from analyzers.guards import (
-    Span,
     asks_for_cuda,
-    inside,
     is_handled,
     is_negated,
     mentions_mps,
-    merged,
 )
+from analyzers.spans import Span, inside, merged
 
 
 @dataclass(frozen=True, slots=True)

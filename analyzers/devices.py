@@ -10,12 +10,14 @@ from enum import Enum
 
 from tree_sitter import Node
 
-from analyzers.documents.python import PythonDocument, enclosing, nth, unparenthesised
+from analyzers.arguments import number_of
+from analyzers.documents.python import PythonDocument, Reference, enclosing, nth, unparenthesised
 from analyzers.flow import reaches_device
 
 _DEVICE_TEXT = re.compile(rb"""["']cuda(?::[^"'\\\r\n]{0,40})?["']""")
 _CALLED = re.compile(rb"\s*\(")
-_DEVICE_VALUE = re.compile(r"cuda(?::(\d+))?\Z")
+_DEVICE_VALUE = re.compile(r"cuda(?::(\d{1,9}))?\Z")
+_INDIRECT = re.compile(rb"""(?:\w\s*\.\s*torch|__import__\(["']torch["']\))\s*\.\s*cuda\b""")
 #: Packages in which ``cuda`` is a module.
 _OTHER_CUDA = ("cupy", "numba", "pycuda", "jax", "tensorflow", "warp", "taichi", "cuda")
 
@@ -33,6 +35,7 @@ class Role(Enum):
     ASSIGNMENT = "value that is assigned, returned or stored"
     COMPARISON = "something to compare with"
     COLLECTION = "member of a list of devices"
+    KEY = "key of a table that has an entry for each device"
     TEXT = "a key, a message, a name: no device"
 
 
@@ -121,7 +124,8 @@ def _second_argument(document: PythonDocument, call: Node, index: int | None) ->
         return index
     if number.type == "keyword_argument":
         number = number.child_by_field_name("value") or number
-    return int(document.slice(number)) if document.slice(number).isdigit() else -1
+    named = number_of(document, number)
+    return named if named is not None else -1
 
 
 _DEVICE_LABEL = re.compile(
@@ -214,6 +218,10 @@ def _role(document: PythonDocument, node: Node) -> tuple[Role, Node]:
         return Role.CHOICE, parent
     if kind == "comparison_operator":
         return Role.COMPARISON, parent
+    if kind in _COMPREHENSIONS:
+        return (
+            Role.COLLECTION if parent.child_by_field_name("body") == node else Role.TEXT
+        ), parent
     if kind in ("list", "tuple", "set", "expression_list"):
         above = enclosing(node, ("comparison_operator", "call", "statement", "block", "module"))
         if above is not None and above.type == "comparison_operator":
@@ -223,15 +231,19 @@ def _role(document: PythonDocument, node: Node) -> tuple[Role, Node]:
         return Role.DEFAULT, parent
     if kind in _STORES:
         return Role.ASSIGNMENT, parent
-    if kind in ("type", "case_pattern", "subscript"):
+    if kind in ("type", "case_pattern", "union_pattern", "subscript"):
         return _special_role(document, node, parent)
     if kind == "pair":
-        is_key = parent.child_by_field_name("key") == node
-        return (Role.TEXT if is_key else Role.ASSIGNMENT), parent
+        if parent.child_by_field_name("key") != node:
+            return Role.ASSIGNMENT, parent
+        return (Role.KEY if _is_device_key(document, node, parent) else Role.TEXT), parent
     if kind == "keyword_argument":
         call = enclosing(parent, ("call",))
-        if call is not None and _AMP_CALL.search(_callee(document, call)):
+        callee = _callee(document, call) if call is not None else ""
+        if call is not None and _AMP_CALL.search(callee):
             return Role.AUTOCAST, call
+        if call is not None and callee == "torch.device":
+            return Role.CONSTRUCTOR, call
         return Role.KEYWORD, parent
     if kind == "argument_list" and parent.parent is not None and parent.parent.type == "call":
         return _argument_role(document, node, parent.parent)
@@ -243,6 +255,7 @@ def _is_compared(node: Node) -> bool:
     return above is not None and above.type == "comparison_operator"
 
 
+_COMPREHENSIONS = ("list_comprehension", "set_comprehension", "generator_expression")
 _STORES = (
     "assignment",
     "augmented_assignment",
@@ -255,9 +268,11 @@ _STORES = (
 
 
 def _special_role(document: PythonDocument, node: Node, parent: Node) -> tuple[Role, Node]:
-    """A member of ``Literal["cpu", "cuda"]``, or a case of a ``match``."""
-    if parent.type == "case_pattern":
+    """A member of ``Literal["cpu", "cuda"]``, a case of a ``match``, or a key of a table."""
+    if parent.type in ("case_pattern", "union_pattern"):
         return Role.COMPARISON, parent
+    if parent.type == "subscript" and _is_numbered(document, node):
+        return Role.KEY, parent
     whole = parent if parent.type == "subscript" else enclosing(parent, ("generic_type", "block"))
     if whole is not None and whole.type in ("subscript", "generic_type"):
         name = document.slice(whole).partition("[")[0]
@@ -266,11 +281,45 @@ def _special_role(document: PythonDocument, node: Node, parent: Node) -> tuple[R
     return Role.TEXT, parent
 
 
+_OTHER_DEVICE = re.compile(rb"""["'](?:cpu|mps|xpu|npu|hip|rocm|cuda:\d+)["']\Z""")
+#: Tables that say where things go: what is found of them is not a matter of their keys.
+_PLACES = re.compile(rb"(?:map_location|max_memory|device_map)\W*\Z")
+#: Members of a table that are looked at for another device.
+_MOST_MEMBERS = 24
+
+
+def _is_device_key(document: PythonDocument, node: Node, pair: Node) -> bool:
+    """Whether a key of a dictionary is a device: by its number, or by another device beside it."""
+    table = pair.parent
+    if table is None or table.type != "dictionary" or table.parent is None:
+        return False
+    before = document.text[table.parent.start_byte : table.start_byte].rstrip()
+    if _PLACES.search(before.rstrip(b" =:")):
+        return False
+    return _is_numbered(document, node) or any(
+        one.type == "pair" and _OTHER_DEVICE.match(_key_of(one))
+        for one in table.named_children[:_MOST_MEMBERS]
+    )
+
+
+def _key_of(pair: Node) -> bytes:
+    key = pair.child_by_field_name("key")
+    return key.text or b"" if key is not None else b""
+
+
+def _is_numbered(document: PythonDocument, node: Node) -> bool:
+    """Whether a string names one CUDA device by its number, as ``"cuda:0"`` does."""
+    return node.type == "string" and ("cuda:" in document.slice(node))
+
+
 def _argument_role(document: PythonDocument, node: Node, call: Node) -> tuple[Role, Node]:
     callee = _callee(document, call)
     last = callee.rpartition(".")[2]
     if callee == "torch.device":
-        compared = _role(document, call) if _is_compared(call) else None
+        whole = call
+        if whole.parent is not None and whole.parent.type == "attribute":
+            whole = whole.parent
+        compared = _role(document, whole) if _is_compared(call) else None
         return compared if compared is not None else (Role.CONSTRUCTOR, call)
     if last == "to" and "." in callee:
         return Role.TO, call
@@ -280,6 +329,8 @@ def _argument_role(document: PythonDocument, node: Node, call: Node) -> tuple[Ro
         return Role.COMPARISON, call
     if _LOOKUPS.search(callee) and not _is_first(node):
         return Role.ASSIGNMENT, call
+    if last in ("get", "pop", "setdefault") and "." in callee and _is_numbered(document, node):
+        return Role.KEY, call
     if _TEXT_CALLS.search(callee):
         return Role.TEXT, call
     return Role.ARGUMENT, call
@@ -354,6 +405,35 @@ def _calls_of(document: PythonDocument, method: str) -> Iterator[tuple[Node, Nod
         if meaning is not None and (meaning == "torch" or is_other_cuda(meaning)):
             continue
         yield call, receiver, name
+
+
+def indirect_cuda(document: PythonDocument) -> Iterator[Reference]:
+    """``torch.cuda`` as a module of the project imported it, or as ``__import__`` gives it."""
+    for match, node in document.hits(_INDIRECT):
+        if node.type != "attribute" or node.end_byte != match.end():
+            continue
+        short = ""
+        while (parent := node.parent) is not None and parent.type == "attribute":
+            name = parent.child_by_field_name("attribute")
+            short += "." + (document.slice(name) if name is not None else "")
+            node = parent
+        yield Reference(node, "torch.cuda" + short)
+
+
+def is_annotation(node: Node) -> bool:
+    """Whether an expression only says of what type something is."""
+    parent = node.parent
+    while parent is not None and parent.type in _OF_TYPES:
+        if parent.type == "type":
+            return True
+        parent = parent.parent
+    return False
+
+
+_OF_TYPES = (
+    *("type", "generic_type", "type_parameter", "union_type", "member_type", "subscript"),
+    *("binary_operator", "list", "tuple"),
+)
 
 
 def is_other_cuda(meaning: str) -> bool:

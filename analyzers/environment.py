@@ -4,7 +4,7 @@ Rules ask these questions; the answer is a sentence, or nothing when a Mac can d
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -13,7 +13,7 @@ from packaging.version import InvalidVersion, Version
 
 from analyzers import libraries
 from analyzers.documents.requirements import Address, Entry, Line, Option, Unreadable
-from analyzers.libraries import Library, OnMac
+from analyzers.libraries import Library, OnMac, Wheel
 from analyzers.markers import marker_holds, wanted_on_mac
 from project.translation import _
 from project.vocabulary import Severity
@@ -25,6 +25,8 @@ _INDEX = re.compile(
     r"developer\.download\.nvidia\.com",
     re.IGNORECASE,
 )
+#: An extra that asks for CUDA by its name: cuda12, and-cuda, cu121.
+_CUDA_EXTRA = re.compile(r"(?i)(?:\A|[-_])(?:cuda|cu\d)")
 _NVIDIA = re.compile(
     r"nvidia-(?:cublas|cuda|cudnn|cufft|cufile|curand|cusolver|cusparse|cusparselt|nccl|npp|"
     r"nvfatbin|nvjitlink|nvjpeg|nvshmem|nvtx|nvvm)(?:-.*)?\Z|nvidia-.*-cu\d+\Z"
@@ -104,9 +106,20 @@ def requirement_trouble(requirement: Requirement) -> Trouble | None:
     built = _build_trouble(requirement.url) if requirement.url else None
     if built is not None:
         return built
+    extras = sorted(extra for extra in requirement.extras if _CUDA_EXTRA.search(extra))
+    if extras:
+        return Trouble(
+            _(
+                "The extra {extra} of {name} brings NVIDIA's binaries, which a Mac has not: ask "
+                "for it with a marker for Linux, and for {name} alone on a Mac."
+            ).format(extra=extras[0], name=requirement.name)
+        )
     row = libraries.distribution(name)
     if row is not None:
-        return library_trouble(requirement.name, row, requirement.specifier)
+        trouble = library_trouble(requirement.name, row, requirement.specifier)
+        if trouble is not None and row.index is Wheel.NOTHING:
+            return replace(trouble, severity=Severity.BLOCKS)
+        return trouble
     if _NVIDIA.match(name):
         return Trouble(
             _(
@@ -114,13 +127,6 @@ def requirement_trouble(requirement: Requirement) -> Trouble | None:
                 "`pip freeze` there: torch asks for them itself, so leave the line out or give it "
                 "a marker for Linux, and take no placeholder release in its place."
             ).format(name=requirement.name)
-        )
-    extras = sorted(extra for extra in requirement.extras if extra.lower().startswith("cuda"))
-    if extras:
-        return Trouble(
-            _("The extra {extra} of {name} brings NVIDIA's binaries, which a Mac has not.").format(
-                extra=extras[0], name=requirement.name
-            )
         )
     if libraries.has_suffix(name) or name in ("tensorflow-gpu", "paddlepaddle-gpu"):
         return Trouble(

@@ -4,14 +4,14 @@ Everything is asked of places that speak of CUDA; nothing walks a whole tree.
 """
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from enum import Enum
 
 from tree_sitter import Node
 
 from analyzers.documents.python import PythonDocument, enclosing, nth, unparenthesised
 from analyzers.flow import CUDA_FLAG, is_on, values_of
+from analyzers.spans import Span, inside, merged
 
 AVAILABLE = "torch.cuda.is_available"
 
@@ -34,18 +34,22 @@ _MPS = re.compile(rb"(?<![A-Za-z])(?:mps|MPS)(?![A-Za-z])|torch\s*\.\s*accelerat
 #: Names that people give to "CUDA is there and wanted", in conditions.
 _FLAG = re.compile(r"(?i)(?:^|_|\b)(?:use_|has_|with_|is_|no_)?(?:cuda|gpu)(?:_available)?\Z")
 _NEGATIVE_TEST = re.compile(rb"\bnot\b[^\n:]{0,80}?(?:cuda|CUDA)")
-_DECORATOR = re.compile(rb"(?m)^[ \t]*@[ \t]*[\w.]{0,60}(?:skip|requires?|cuda|gpu)\w*")
+_DECORATOR = re.compile(
+    rb"(?m)^[ \t]*@[ \t]*[\w.]{0,60}(?:skip|requires?|cuda|gpu|run_?if)\w*", re.IGNORECASE
+)
+#: Marks of a whole file, and of one case of a test.
+_MARKS = re.compile(rb"\bpytestmark\b(?=\s*=)|\bmarks\b(?=\s*=)")
+#: What a condition of a test is told when it wants cards: ``min_cuda_gpus=2``.
+_CARDS = re.compile(r"(?i)(?:min_|n_|num_)?(?:cuda_?)?(?:gpus?|cuda)\Z")
 _NEEDS_CUDA = re.compile(r"(?i)(?:requires?|needs?|only)_?(?:\w+_)?(?:cuda|gpu)|(?:cuda|gpu)_?only")
 _NEGATIVE = re.compile(r"(?i)(?:^|_)(?:no|not|non|disable)_?cuda")
-_ASKS = re.compile(rb"cuda\s*\.\s*is_available|cuda\s*\.\s*device_count|\bis_cuda\b")
+_ASKS = re.compile(
+    rb"cuda\s*\.\s*is_available|cuda\s*\.\s*device_count|\bis_cuda\b|cuda_available|is_built"
+)
 #: How many conditions may be inside one another; more than people write.
 _DEEPEST = 20
 #: How far from a choice that knows MPS another step of it may stand, in statements.
 _NEAR = 3
-
-
-#: Bytes ``start:end`` of a text.
-Span = tuple[int, int]
 
 
 class Standing(Enum):
@@ -53,6 +57,7 @@ class Standing(Enum):
 
     BARE = "nothing that speaks of devices"
     GUARDED = "it runs only where CUDA is available"
+    SKIPPED = "it is a test, or a part of one, that is skipped without CUDA"
     HANDLED = "it is a step of a choice that has one for MPS"
 
 
@@ -60,6 +65,8 @@ def standing(document: PythonDocument, node: Node) -> Standing:
     """What decides whether ``node`` runs."""
     if is_handled(document, node):
         return Standing.HANDLED
+    if inside(document.remember("skipped", lambda: merged(_skipped(document))), node):
+        return Standing.SKIPPED
     return Standing.GUARDED if is_guarded(document, node) else Standing.BARE
 
 
@@ -96,6 +103,27 @@ def _walk(node: Node) -> Iterator[Node]:
         node = waiting.pop()
         yield node
         waiting.extend(reversed(node.named_children))
+
+
+def asks_what_is_there(document: PythonDocument, condition: Node) -> bool:
+    """Whether a condition asks the machine for CUDA, itself or by a name that was given the answer.
+
+    What is left is a flag that a user sets, or that is passed.
+    """
+    if _ASKS.search(document.text, condition.start_byte, condition.end_byte) is not None:
+        return True
+    return any(
+        _is_cuda_test(document, node)
+        and (
+            node.parent is None
+            or node.parent.type == "call"
+            or any(
+                _ASKS.search(document.text, value.start_byte, value.end_byte)
+                for value in values_of(document, document.slice(node).rpartition(".")[2])
+            )
+        )
+        for node in _walk(condition)
+    )
 
 
 def is_negated(condition: Node) -> bool:
@@ -165,7 +193,7 @@ def _sense_of_call(document: PythonDocument, call: Node) -> int:
     if function is None or arguments is None:
         return 0
     name = document.dotted(function)
-    if name in _QUESTIONS:
+    if name in _QUESTIONS or document.slice(function).endswith(".cuda.is_available"):
         return 1
     last = document.slice(function).rpartition(".")[2]
     if last in ("startswith", "__contains__") and arguments.named_child_count == 1:
@@ -288,16 +316,29 @@ def conditions(ladder: Node) -> list[Node]:
     return [one for one in found if one is not None]
 
 
-def _after_exits(document: PythonDocument) -> Iterator[tuple[int, int]]:
-    """Code behind ``if not CUDA: return``, and functions that are skipped without CUDA."""
+def _after_exits(document: PythonDocument) -> Iterator[Span]:
+    """Code behind ``if not CUDA: return``, and tests that are skipped without CUDA."""
+    yield from _behind(document, _leaves)
+    yield from document.remember("skipped", lambda: merged(_skipped(document)))
+
+
+def _behind(
+    document: PythonDocument, leaves: Callable[[PythonDocument, Node], bool]
+) -> Iterator[Span]:
+    """What follows in a block after an ``if`` that leaves it where CUDA is not there."""
     for _match, node in document.hits(_NEGATIVE_TEST):
         ladder = node if node.type == "if_statement" else enclosing(node, ("if_statement",))
         test = ladder.child_by_field_name("condition") if ladder is not None else None
         if ladder is None or test is None or not test.start_byte <= node.start_byte < test.end_byte:
             continue
         block = ladder.parent
-        if block is not None and sense(document, test) == -1 and _leaves(document, ladder):
+        if block is not None and sense(document, test) == -1 and leaves(document, ladder):
             yield ladder.end_byte, block.end_byte
+
+
+def _skipped(document: PythonDocument) -> Iterator[Span]:
+    """Tests, cases of a test and whole files of them that are skipped without CUDA."""
+    yield from _behind(document, _skips)
     for match, _node in document.anywhere(_DECORATOR, b"@"):
         place = document.text.index(b"@", match.start())
         at = document.root.descendant_for_byte_range(place, place + 1)
@@ -305,8 +346,26 @@ def _after_exits(document: PythonDocument) -> Iterator[tuple[int, int]]:
         owner = decorator.parent if decorator is not None else None
         if decorator is None or owner is None or owner.type != "decorated_definition":
             continue
-        if _skips_without_cuda(document, decorator):
+        inner = nth(decorator, 0)
+        if inner is not None and _skips_without_cuda(document, inner):
             yield owner.start_byte, owner.end_byte
+    for _match, node in document.anywhere(_MARKS, b"pytestmark", b"marks"):
+        holder = node.parent
+        value = None
+        if holder is not None and holder.type in ("assignment", "keyword_argument"):
+            value = holder.child_by_field_name("right" if holder.type == "assignment" else "value")
+        if value is None or holder is None or not _marks_skip(document, value):
+            continue
+        if holder.type == "assignment":
+            yield holder.end_byte, document.root.end_byte
+        elif (call := enclosing(holder, ("call",))) is not None:
+            yield call.start_byte, call.end_byte
+
+
+def _marks_skip(document: PythonDocument, value: Node) -> bool:
+    """Whether one of the marks skips without CUDA."""
+    marks = value.named_children if value.type in ("list", "tuple") else [value]
+    return any(_skips_without_cuda(document, mark) for mark in marks)
 
 
 def _leaves(document: PythonDocument, ladder: Node) -> bool:
@@ -315,21 +374,35 @@ def _leaves(document: PythonDocument, ladder: Node) -> bool:
     last = nth(body, body.named_child_count - 1) if body is not None else None
     if last is None:
         return False
-    if last.type in ("return_statement", "continue_statement"):
-        return True
-    return re.match(r"(?:raise )?\w*(?:\.\w+)*\.?skip(?:Test)?\(", document.slice(last)) is not None
+    return last.type in ("return_statement", "continue_statement") or _skips(document, ladder)
 
 
-def _skips_without_cuda(document: PythonDocument, decorator: Node) -> bool:
-    inner = nth(decorator, 0)
-    if inner is None:
-        return False
+def _skips(document: PythonDocument, ladder: Node) -> bool:
+    """Whether the body of an ``if`` ends in skipping a test."""
+    body = ladder.child_by_field_name("consequence")
+    last = nth(body, body.named_child_count - 1) if body is not None else None
+    return (
+        last is not None
+        and re.match(r"(?:raise )?\w*(?:\.\w+)*\.?[sS]kip(?:Test)?\(", document.slice(last))
+        is not None
+    )
+
+
+def _skips_without_cuda(document: PythonDocument, inner: Node) -> bool:
+    """Whether a decorator or a mark skips what it stands at where CUDA is not there."""
     function = inner.child_by_field_name("function") if inner.type == "call" else inner
     arguments = inner.child_by_field_name("arguments") if inner.type == "call" else None
     last = document.slice(function).rpartition(".")[2] if function is not None else ""
     first = nth(arguments, 0) if arguments is not None else None
     if last.lower() in ("skipif", "skipunless") and first is not None:
         return sense(document, first) == (1 if last.lower() == "skipunless" else -1)
+    if last.lower().replace("_", "") == "runif" and arguments is not None:
+        return any(
+            one.type == "keyword_argument"
+            and _CARDS.match(document.slice(one).partition("=")[0].strip()) is not None
+            and document.slice(one).rpartition("=")[2].strip() not in ("0", "False", "None")
+            for one in arguments.named_children
+        )
     return _NEEDS_CUDA.search(last) is not None
 
 
@@ -346,7 +419,7 @@ def is_handled(document: PythonDocument, node: Node) -> bool:
     return inside(document.remember("handled", lambda: merged(_handled(document))), node)
 
 
-def _handled(document: PythonDocument) -> Iterator[tuple[int, int]]:
+def _handled(document: PythonDocument) -> Iterator[Span]:
     for _match, node in document.anywhere(_MPS, b"mps", b"MPS", b"accelerator"):
         if node.type == "comment" or _is_prose(document, node):
             continue
@@ -374,7 +447,7 @@ _EXPRESSIONS = (
 )
 
 
-def _choice_around(document: PythonDocument, node: Node) -> Iterator[tuple[int, int]]:
+def _choice_around(document: PythonDocument, node: Node) -> Iterator[Span]:
     """The expression or ladder that a mention of MPS belongs to, and its other steps."""
     child, parent = node, node.parent
     while parent is not None:
@@ -403,7 +476,7 @@ def _choice_around(document: PythonDocument, node: Node) -> Iterator[tuple[int, 
         child, parent = parent, parent.parent
 
 
-def _steps_near(document: PythonDocument, statement: Node) -> Iterator[tuple[int, int]]:
+def _steps_near(document: PythonDocument, statement: Node) -> Iterator[Span]:
     """Statements close by that set the same name, or return from the same function."""
     targets = _targets(document, statement)
     if not targets:
@@ -438,23 +511,3 @@ def _targets(document: PythonDocument, statement: Node, depth: int = 0) -> froze
         for one in body.named_children[:8] if body is not None else ():
             found |= _targets(document, one, depth + 1)
     return frozenset(found)
-
-
-# -- spans -----------------------------------------------------------------------------------
-
-
-def merged(spans: Iterable[Span]) -> list[Span]:
-    """Spans in order, those that overlap made one."""
-    joined: list[Span] = []
-    for start, end in sorted(spans):
-        if joined and start < joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
-        else:
-            joined.append((start, end))
-    return joined
-
-
-def inside(spans: Sequence[Span], node: Node) -> bool:
-    """Whether a node begins in one of the spans, which are in order and apart."""
-    index = bisect_right(spans, (node.start_byte, 1 << 62)) - 1
-    return index >= 0 and spans[index][0] <= node.start_byte < spans[index][1]

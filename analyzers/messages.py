@@ -2,7 +2,7 @@
 
 from tree_sitter import Node
 
-from analyzers.devices import DeviceString
+from analyzers.devices import DeviceString, Role
 from analyzers.documents.python import PythonDocument, nth, statement_of
 from analyzers.guards import Standing, standing
 from analyzers.rule import Match
@@ -20,11 +20,11 @@ def device_match(
     if found is Standing.GUARDED and _is_kept(at):
         message = _("Only where CUDA is available: a Mac keeps the value from elsewhere.")
         return Match(start, end, message, severity=Severity.DEGRADES, fix=Fix.MANUAL)
-    guarded = found is Standing.GUARDED
+    guarded = found in (Standing.GUARDED, Standing.SKIPPED)
     return Match(
         start,
         end,
-        device_message(string, guarded),
+        device_message(document, string, guarded),
         severity=Severity.COSMETIC if guarded else None,
         fix=Fix.NONE if guarded else Fix.MANUAL if string.index not in (None, 0) else None,
     )
@@ -47,10 +47,15 @@ def handled_message() -> str:
     return _("MPS has a branch of its own here: nothing to do.")
 
 
-def device_message(string: DeviceString, guarded: bool) -> str:
+def skipped_message() -> str:
+    """What to say of a test, or a part of one, that runs only with CUDA."""
+    return _("Runs only where CUDA is available, and is skipped on a Mac.")
+
+
+def device_message(document: PythonDocument, string: DeviceString, guarded: bool) -> str:
     """What a device string means on a Mac."""
     if guarded:
-        return _("Runs only where CUDA is available, and is skipped on a Mac.")
+        return skipped_message()
     if string.index == -1:
         return _(
             "The number of a CUDA device is computed here: a Mac has one MPS device and no "
@@ -61,7 +66,25 @@ def device_message(string: DeviceString, guarded: bool) -> str:
             "CUDA device number {index} has no counterpart on a Mac, which has exactly one MPS "
             "device; look at what the other card is for."
         ).format(index=string.index)
+    if _is_map_location(document, string.holder):
+        return _(
+            "A map_location that names CUDA is as bad on a Mac as none: loading raises. Load to "
+            "the CPU, or to the device that the program chose."
+        )
+    if string.role is Role.DEFAULT:
+        return _(
+            "A caller that passes nothing gets CUDA, whose first use raises an error on a Mac. The "
+            "fault is in this signature and not in the call; what callers pass must stay accepted."
+        )
     return _('On a Mac the first use of this device raises "Torch not compiled with CUDA enabled".')
+
+
+def _is_map_location(document: PythonDocument, holder: Node) -> bool:
+    """Whether a device is where a checkpoint is loaded to."""
+    if holder.type == "call" and holder.parent is not None:
+        holder = holder.parent
+    name = holder.child_by_field_name("name") if holder.type == "keyword_argument" else None
+    return name is not None and document.slice(name) == "map_location"
 
 
 def other_meaning(label: str) -> str:
@@ -69,4 +92,4 @@ def other_meaning(label: str) -> str:
     return _(
         '`{name}` is "cuda" here, and its name does not sound like a device: look what the other '
         "values mean."
-    ).format(name=label)
+    ).format(name=label.strip("\"'"))

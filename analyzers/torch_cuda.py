@@ -131,6 +131,31 @@ HARMLESS = frozenset(
     }
 )
 
+#: Harmless names that seed a generator, which ``torch.manual_seed`` does for every device.
+SEEDS = frozenset({"manual_seed", "manual_seed_all", "seed", "seed_all"})
+
+#: Harmless names that are questions, and their answer without CUDA.
+ANSWERS = {
+    "device_count": "0",
+    "is_bf16_supported": "False",
+    "is_tf32_supported": "False",
+    "is_initialized": "False",
+    "is_available": "False",
+    "get_arch_list": "an empty list",
+}
+
+#: Harmless names that answer 0 where the question has another answer for MPS.
+AMOUNTS = frozenset(
+    {
+        "memory_allocated",
+        "max_memory_allocated",
+        "memory_reserved",
+        "max_memory_reserved",
+        "memory_cached",
+        "max_memory_cached",
+    }
+)
+
 #: Calls that are made for their effect alone and give back nothing a program uses.
 EFFECT_ONLY = frozenset(
     {

@@ -76,7 +76,8 @@ def ask(name: str, python: str, seconds: float = 300.0) -> Answer:
 def disagreement(row: Library, name: str, answer: Answer) -> str:
     """How the index's answer speaks against a row, in a few words; empty where it does not."""
     if row.index is not None and name == row.distributions[0]:
-        if answer.wheel is row.index:
+        # Only wheels are asked for: nothing is said of sources.
+        if answer.wheel is (Wheel.NONE if row.index is Wheel.NOTHING else row.index):
             return ""
         return f"the table says {row.index.value}"
     if answer.wheel is Wheel.NATIVE and row.on_mac is OnMac.CUDA_ONLY:

@@ -287,7 +287,9 @@ def write(folder: Path, count: int, seed: int) -> Path:
 
 def git(root: Path, *arguments: str) -> bytes:
     """git as a person would run it, with everything that the repository configures."""
-    who = ["-c", "user.name=x", "-c", "user.email=x@example.invalid"]
+    # Cleaning up behind the scenes would look like harm that the scan does.
+    who = ["-c", "user.name=x", "-c", "user.email=x@example.invalid", "-c", "gc.auto=0"]
+    who += ["-c", "maintenance.auto=false"]
     done = subprocess.run(["git", *who, *arguments], cwd=root, capture_output=True, check=True)
     return done.stdout
 

@@ -91,8 +91,9 @@ def judge(text: str) -> Judged:
         for number in range(reached + 1, len(lines) + 1):
             _judge_code(judged, number, lines[number - 1].partition("#")[0])
     code: dict[int, list[str]] = {}
-    for kind, line, word in _words(tokens):
-        judged.code.add(line)
+    for kind, line, last, word in _words(tokens):
+        # A text of several lines that is a value, such as a kernel's source, is code throughout.
+        judged.code.update(range(line, last + 1))
         if kind == "string":
             content = word
             if _DEVICE.match(content) or _WORD.match(content):
@@ -111,14 +112,14 @@ def _judge_code(judged: Judged, line: int, code: str) -> None:
         judged.naming.add(line)
 
 
-def _words(tokens: list[tokenize.TokenInfo]) -> Iterator[tuple[str, int, str]]:
-    """Code tokens and the contents of strings, each with its line; no comments, no docstrings."""
+def _words(tokens: list[tokenize.TokenInfo]) -> Iterator[tuple[str, int, int, str]]:
+    """Code tokens and the contents of strings with their lines; no comments, no docstrings."""
     waiting = _joined(tokens)
     for index, (kind, text, line, last) in enumerate(waiting):
         if kind in _BLANK or kind in _START or kind == tokenize.ENDMARKER:
             continue
         if kind != tokenize.STRING:
-            yield "code", line, text
+            yield "code", line, last, text
             continue
         before = next((k for k, *_ in reversed(waiting[:index]) if k not in _BLANK), None)
         after = next((k for k, *_ in waiting[index + 1 :] if k not in _BLANK), None)
@@ -126,9 +127,9 @@ def _words(tokens: list[tokenize.TokenInfo]) -> Iterator[tuple[str, int, str]]:
             continue
         opening = _PREFIX.match(text)
         if opening is not None and line == last:
-            yield "string", line, text[opening.end() : -len(opening[1])]
+            yield "string", line, last, text[opening.end() : -len(opening[1])]
         else:
-            yield "code", line, '""'
+            yield "code", line, last, '""'
 
 
 def _joined(tokens: list[tokenize.TokenInfo]) -> list[tuple[int, str, int, int]]:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from analyzers.examine import examine
+from analyzers.registry import rules
 from benchmarks import hostile
 
 COUNT = 300
@@ -45,6 +47,40 @@ def test_the_traps_are_armed(root: Path) -> None:
     assert (trace / "pickle").exists()
     exec((root / "setup.py").read_text(encoding="utf-8").replace("from setuptools", "#"))
     assert (trace / "opened").exists()
+
+
+HUGE = "9" * 5_000
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("requirements.txt", f"torch=={HUGE}.7.1\ncupy-cuda12x\n"),
+        ("pyproject.toml", f'[project]\ndependencies = ["torch<{HUGE}", "cupy-cuda12x"]\n'),
+        (
+            "pyproject.toml",
+            f'[tool.poetry.dependencies]\ntorch = "^{HUGE}"\nnumpy = "^0.{HUGE}"\n'
+            'cupy-cuda12x = "*"\n',
+        ),
+        (
+            "environment.yml",
+            f"dependencies:\n  - pytorch=1.{HUGE}\n  - python=3.{HUGE}\n  - pytorch-cuda\n",
+        ),
+        ("a.py", f'os.environ["PYTORCH_ENABLE_MPS_FALLBACK"] = "{HUGE}"\nmodel.cuda()\n'),
+        ("a.py", f'torch.device("cuda:{HUGE}")\ntorch.device("cuda", {HUGE})\n'),
+        ("a.py", f"x.cuda({HUGE})\nx.cuda(\u00b2)\nx.to(device={HUGE})\n"),
+    ],
+)
+def test_a_number_too_long_for_python_stops_nothing(path: str, text: str) -> None:
+    report = examine(path, text.encode(), rules())
+    assert report.findings
+
+
+def test_a_fallback_of_zeros_alone_is_no_fallback() -> None:
+    text = 'os.environ["PYTORCH_ENABLE_MPS_FALLBACK"] = "{}"\n'
+    zeros = examine("a.py", text.format("0" * 5_000).encode(), rules())
+    tens = examine("a.py", text.format("10").encode(), rules())
+    assert (len(zeros.findings), len(tens.findings)) == (0, 1)
 
 
 def test_harm_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

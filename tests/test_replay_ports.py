@@ -67,6 +67,13 @@ def test_what_cannot_be_tokenized_is_judged_by_its_lines(replay_ports: ModuleTyp
     assert replay_ports.judge("x = (1\ny.cuda()\n# z.cuda()\n").naming == {2}
 
 
+def test_a_text_of_several_lines_is_code_where_it_is_a_value(replay_ports: ModuleType) -> None:
+    docstring = 'def f():\n    """First.\n\n    __global__ void f()\n    """\n'
+    assert replay_ports.judge(docstring).code == {1}
+    kernel = 'source = """\n__global__ void f()\n"""\n'
+    assert replay_ports.judge(kernel).code == {1, 2, 3}
+
+
 def test_a_port_is_replayed(replay_ports: ModuleType, tmp_path: Path) -> None:
     clone = tmp_path / "owner+name"
     clone.mkdir()

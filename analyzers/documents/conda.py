@@ -8,6 +8,7 @@ from tree_sitter import Node
 
 from analyzers.documents.base import Document
 from analyzers.documents.requirements import Line, parse_line
+from analyzers.documents.syntax import parse
 from analyzers.documents.yaml import YAML, Scalar, documents, items, pairs, scalar
 
 _NAME = re.compile(r"(?:.*[-_.])?(?:environment|conda|env)(?:[-_.].*)?\.ya?ml\Z")
@@ -26,6 +27,11 @@ class CondaDocument(Document):
         """By the usual names; workflows of a CI service are none."""
         pure = PurePosixPath(path.lower())
         return bool(_NAME.fullmatch(pure.name)) and ".github" not in pure.parts
+
+    def parsed(self) -> Node:
+        """Parse the text, which may be nested without end."""
+        assert self.language is not None
+        return parse(self.language, self.text)
 
     def channels(self) -> Iterator[Scalar]:
         """The channels that packages come from."""

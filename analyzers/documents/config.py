@@ -4,9 +4,12 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from tree_sitter import Node
+
 from analyzers.documents.base import Document, Source
 from analyzers.documents.conda import CondaDocument
 from analyzers.documents.settings import Setting, ini_settings, language_of, settings_around
+from analyzers.documents.syntax import parse
 
 #: Folders and names whose YAML speaks to a service and not to the program.
 _SERVICE_FOLDERS = (".github", ".circleci", ".gitlab", ".azure-pipelines", ".buildkite")
@@ -41,6 +44,11 @@ class ConfigDocument(Document):
         if pure.suffix in (".json", ".jsonc"):
             return bool(_JSON_NAME.search("/".join(pure.parts[-2:]))) and "vocab" not in stem
         return pure.suffix in (".toml", ".ini", ".cfg", ".conf")
+
+    def parsed(self) -> Node:
+        """Parse the text, which may be nested without end."""
+        assert self.language is not None
+        return parse(self.language, self.text)
 
     def settings(self, words: re.Pattern[bytes]) -> Iterator[Setting]:
         """Every setting whose key or value holds one of the words, in the order of the text."""

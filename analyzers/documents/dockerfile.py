@@ -7,9 +7,10 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 import tree_sitter_dockerfile
-from tree_sitter import Language, Node, Parser, Query, QueryCursor
+from tree_sitter import Language, Node, Query, QueryCursor
 
 from analyzers.documents.base import Document
+from analyzers.documents.syntax import parse
 
 DOCKERFILE = Language(tree_sitter_dockerfile.language())
 _INSTRUCTIONS = Query(DOCKERFILE, "[(from_instruction) (arg_instruction)] @instruction")
@@ -47,7 +48,7 @@ class DockerfileDocument(Document):
         The grammar does not continue a line whose backslash stands before a carriage return.
         """
         text = self.text.replace(b"\\\r\n", b" \\\n")
-        return Parser(DOCKERFILE).parse(text).root_node
+        return parse(DOCKERFILE, text)
 
     def images(self) -> Iterator[Image]:
         """The images of every ``FROM`` that is not a stage of the same file."""

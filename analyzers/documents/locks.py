@@ -12,11 +12,11 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
-from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from analyzers.documents import toml
 from analyzers.documents.base import Document
+from analyzers.documents.requirements import requirement
 from analyzers.markers import marker_holds, wanted_on_mac
 from project.translation import _
 
@@ -153,11 +153,9 @@ def _pdm(data: Mapping[str, Any]) -> Iterator[_Package]:
             wanted=marker_holds(row.get("marker", "")),
         )
         for text in row.get("dependencies", []):
-            try:
-                wanted = Requirement(text)
-            except InvalidRequirement:
-                continue
-            _ask(one, wanted.name, wanted_on_mac(wanted.marker))
+            wanted = requirement(text)
+            if wanted is not None:
+                _ask(one, wanted.name, wanted_on_mac(wanted.marker))
         yield one
 
 

@@ -8,14 +8,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import tree_sitter_python
-from packaging.requirements import InvalidRequirement, Requirement
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Node
 
-from analyzers.documents.requirements import Address, Entry, Line, Option, parse, parse_line
+from analyzers.documents.requirements import (
+    Address,
+    Entry,
+    Line,
+    Option,
+    parse,
+    parse_line,
+    requirement,
+)
+from analyzers.documents.syntax import parse as parse_tree
 from analyzers.documents.toml import Text, texts
 from analyzers.markers import marker_holds
 
 PYTHON = Language(tree_sitter_python.language())
+
+#: Longer than any version.
+_LONGEST_VERSION = 200
 
 #: The values of every table by its number and path.
 Neighbours = dict[tuple[int, tuple[str, ...]], dict[str, str]]
@@ -200,11 +211,10 @@ def _entry(name: str, version: str, marker: str, start: int, end: int) -> Iterat
     """A requirement from a name and what the tool takes as its version."""
     suffix = f" ; {marker}" if marker else ""
     for specifier in (_specifier(version), ""):
-        try:
-            yield Entry(Requirement(f"{name}{specifier}{suffix}"), start, end)
+        wanted = requirement(f"{name}{specifier}{suffix}")
+        if wanted is not None:
+            yield Entry(wanted, start, end)
             return
-        except (InvalidRequirement, RecursionError):
-            continue
 
 
 def _specifier(version: str) -> str:
@@ -218,7 +228,7 @@ def _one_specifier(part: str) -> str:
     if part[0] in "^":
         numbers = part[1:].split(".")
         head = numbers[0]
-        if not head.isdecimal():
+        if not head.isdecimal() or len(part) > _LONGEST_VERSION:
             return ""
         if head == "0" and len(numbers) > 1 and numbers[1].isdecimal():
             return f">={part[1:]},<0.{int(numbers[1]) + 1}"
@@ -311,7 +321,7 @@ def _setup_py(text: bytes) -> Iterator[tuple[str, Line]]:
     hits = [match.start() for match in _ASKING.finditer(text)]
     if not hits:
         return
-    root = Parser(PYTHON).parse(text).root_node
+    root = parse_tree(PYTHON, text)
     named = {match[1]: match.start() for match in _NAMED.finditer(text)}
     for hit in hits:
         value = _side(root, hit, "keyword_argument", "value")

@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterator
 
 import tree_sitter_json
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Node
 
 from analyzers.documents.base import Source
+from analyzers.documents.syntax import parse
 from project.translation import _
 
 JSON = Language(tree_sitter_json.language())
@@ -24,11 +25,9 @@ def source_of(path: str, data: bytes) -> Source:
     """Read a notebook.
 
     Raises:
-        ValueError: it is no notebook in JSON; the message is a sentence for the user.
+        ValueError: it is no notebook that can be read; the message is a sentence for the user.
     """
-    root = Parser(JSON).parse(data).root_node
-    if root.has_error or root.named_child_count == 0:
-        raise ValueError(_("This notebook is not valid JSON."))
+    root = notebook_tree(data)
     text = bytearray()
     offsets: list[int] = []
     ends: list[int] = []
@@ -50,6 +49,21 @@ def source_of(path: str, data: bytes) -> Source:
     return Source(
         path, body, body, offsets=offsets, ends=ends, cells=tuple(cells) or (0,), seams=tuple(seams)
     )
+
+
+def notebook_tree(data: bytes) -> Node:
+    """The JSON of a notebook.
+
+    Raises:
+        ValueError: it is not valid, or nested too deeply; the message is a sentence for the user.
+    """
+    try:
+        root = parse(JSON, data)
+    except RecursionError:
+        raise ValueError(_("It is nested too deeply to be read.")) from None
+    if root.has_error or root.named_child_count == 0:
+        raise ValueError(_("This notebook is not valid JSON."))
+    return root
 
 
 def encode(replacement: bytes) -> bytes:

@@ -6,11 +6,13 @@ everything else of a code cell is blanked, so that every offset stays true.
 
 import re
 
-from tree_sitter import Parser
-
 from analyzers.documents.base import Source
-from analyzers.documents.notebook import JSON, _code_cells, _source_strings, _unescape
-from project.translation import _
+from analyzers.documents.notebook import (
+    _code_cells,
+    _source_strings,
+    _unescape,
+    notebook_tree,
+)
 
 #: A line of a JSON string that begins with what IPython hands on; a quick test before parsing.
 _ANY = re.compile(
@@ -31,13 +33,11 @@ def source_of(path: str, data: bytes) -> Source:
     """The shell's share of a notebook; an empty text when it has none.
 
     Raises:
-        ValueError: it is no notebook in JSON; the message is a sentence for the user.
+        ValueError: it is no notebook that can be read; the message is a sentence for the user.
     """
     if not _ANY.search(data):
         return Source(path, b"", b"", offsets=(0,), cells=(0,))
-    root = Parser(JSON).parse(data).root_node
-    if root.has_error or root.named_child_count == 0:
-        raise ValueError(_("This notebook is not valid JSON."))
+    root = notebook_tree(data)
     raw = bytearray()
     text = bytearray()
     offsets: list[int] = []

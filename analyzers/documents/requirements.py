@@ -28,6 +28,8 @@ _ARCHIVE = re.compile(r"\S+\.(?:whl|zip|tar\.gz|tar\.bz2|tgz)\Z", re.IGNORECASE)
 _SWITCHES = ("--no-index", "--pre", "--prefer-binary", "--require-hashes")
 #: Longer than any line that a person or pip writes for one requirement.
 _LONGEST = 20_000
+#: Python refuses to read a number with more than 4,300 digits.
+_NO_NUMBER = re.compile(r"\d{1000}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ def parse_line(content: str, start: int) -> Iterator[Line]:
     if _ADDRESS.match(body) or _ARCHIVE.match(body):
         yield Address(body, start, end)
         return
-    wanted = _requirement(body) if len(body) <= _LONGEST else None
+    wanted = requirement(body)
     if wanted is not None:
         yield Entry(wanted, start, end)
         return
@@ -96,10 +98,12 @@ def parse_line(content: str, start: int) -> Iterator[Line]:
 
 
 @lru_cache(maxsize=4096)
-def _requirement(body: str) -> Requirement | None:
-    """A requirement as the standard reads it, or None."""
+def requirement(text: str) -> Requirement | None:
+    """A requirement as the standard reads it, or None where it is none, or is longer than any."""
+    if len(text) > _LONGEST or _NO_NUMBER.search(text):
+        return None
     try:
-        return Requirement(body)
+        return Requirement(text)
     except (InvalidRequirement, RecursionError):
         return None
 

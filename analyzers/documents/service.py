@@ -5,10 +5,13 @@ from collections.abc import Iterator
 from enum import Enum
 from pathlib import PurePosixPath
 
+from tree_sitter import Node
+
 from analyzers.documents.base import Document, Source
 from analyzers.documents.conda import CondaDocument
 from analyzers.documents.settings import Setting, language_of, settings_around
 from analyzers.documents.shell_carriers import is_workflow
+from analyzers.documents.syntax import parse
 
 
 class Service(Enum):
@@ -35,6 +38,11 @@ class ServiceDocument(Document):
         if name.endswith((".yml", ".yaml")):
             return not CondaDocument.accepts(path)
         return name in ("devcontainer.json", ".devcontainer.json")
+
+    def parsed(self) -> Node:
+        """Parse the text, which may be nested without end."""
+        assert self.language is not None
+        return parse(self.language, self.text)
 
     @property
     def service(self) -> Service:

@@ -11,6 +11,7 @@ from tree_sitter import Language, Node
 from analyzers.documents import shell_carriers
 from analyzers.documents.base import Document, Source
 from analyzers.documents.shell_carriers import Carrier
+from analyzers.documents.syntax import parse
 
 BASH = Language(tree_sitter_bash.language())
 _DIRECTIVE = re.compile(rb"^#(SBATCH|PBS|BSUB)\b[^\r\n]*", re.MULTILINE)
@@ -79,6 +80,11 @@ class ShellDocument(Document):
             ValueError: a notebook that is no JSON; the message is a sentence.
         """
         return shell_carriers.source_from(path, data)
+
+    def parsed(self) -> Node:
+        """Parse the text, which may be nested without end."""
+        assert self.language is not None
+        return parse(self.language, self.text)
 
     @property
     def carrier(self) -> Carrier:

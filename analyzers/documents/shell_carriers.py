@@ -10,11 +10,12 @@ from dataclasses import replace
 from enum import Enum
 from pathlib import PurePosixPath
 
-from tree_sitter import Node, Parser, Query, QueryCursor
+from tree_sitter import Node, Query, QueryCursor
 
 from analyzers.documents import notebook_shell
 from analyzers.documents.base import Source
 from analyzers.documents.dockerfile import DOCKERFILE, DockerfileDocument
+from analyzers.documents.syntax import parse
 from analyzers.documents.yaml import YAML, items, key_of, unwrapped
 from project.translation import _
 
@@ -82,8 +83,8 @@ def source_from(path: str, data: bytes) -> Source:
     """The shell's share of a file.
 
     Raises:
-        ValueError: a notebook that is no JSON, or a text that is too long; the message is a
-            sentence for the user.
+        ValueError: a notebook that is no JSON, or a text that is too long or nested too deeply;
+            the message is a sentence for the user.
     """
     carrier = carrier_of(path)
     if len(data) > _LONGEST and carrier in _WRITTEN:
@@ -92,7 +93,10 @@ def source_from(path: str, data: bytes) -> Source:
         return notebook_shell.source_of(path, data)
     whole = Source.of(path, data)
     if carrier in _READERS:
-        return replace(whole, text=_READERS[carrier](whole))
+        try:
+            return replace(whole, text=_READERS[carrier](whole))
+        except RecursionError:
+            raise ValueError(_("It is nested too deeply to be read.")) from None
     return whole
 
 
@@ -163,7 +167,7 @@ def _workflow(source: Source) -> bytes:
     text = source.text
     if not _RUN_KEY.search(text):
         return text.translate(_BLANK)
-    root = Parser(YAML).parse(text).root_node
+    root = parse(YAML, text)
     kept = bytes(_keep(text, _run_values(root, text)))
     return _EXPRESSION.sub(lambda match: b"$" + b"x" * (len(match[0]) - 1), kept)
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import tree_sitter_toml
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Node
+
+from analyzers.documents.syntax import parse
 
 TOML = Language(tree_sitter_toml.language())
 #: Arrays and inline tables within each other that are looked at.
@@ -54,10 +56,11 @@ def texts(text: bytes) -> tuple[list[Text], bool]:
         if len(text) > _LONGEST:
             return [], False
         loads(text.decode("utf-8-sig"))
-    except ValueError:
+        root = parse(TOML, text)
+    except (ValueError, RecursionError):
         return [], False
     found: list[Text] = []
-    for number, child in enumerate(Parser(TOML).parse(text).root_node.named_children):
+    for number, child in enumerate(root.named_children):
         if child.type == "pair":
             found.extend(_pair(child, (), 0))
         elif child.type in ("table", "table_array_element"):

@@ -3,6 +3,7 @@
 What is not asked for is not walked: a hostile file may be nested a million deep.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,6 +15,12 @@ _PAIRS = ("block_mapping_pair", "flow_pair")
 _WRAPPERS = ("block_node", "flow_node")
 _EXTRAS = ("anchor", "tag", "comment")
 _QUOTED = ("double_quote_scalar", "single_quote_scalar")
+#: Places of a line at which blocks begin. The scanner of tree-sitter-yaml 0.7.2 writes past its
+#: buffer, and so ends the process, from 250 blocks within each other on.
+_COLUMNS = 100
+_FAR = re.compile(rb"[ \t?:-]{%d}" % _COLUMNS)
+_LEAD = re.compile(rb"(?:^|(?<=\r))[ \t]*(?:[?:-][ \t]+)*", re.MULTILINE)
+_MARKER = re.compile(rb"[?:-]|\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +30,20 @@ class Scalar:
     value: str
     start: int
     end: int
+
+
+def is_too_deep(text: bytes) -> bool:
+    """Whether so many blocks may lie within each other that the parser cannot take it.
+
+    A block begins further right than the one around it, or is the list that a key at the same
+    place holds: no more than two lie within each other for every place at which any begins.
+    """
+    if not _FAR.search(text):
+        return False
+    columns = {
+        marker.start() for lead in set(_LEAD.findall(text)) for marker in _MARKER.finditer(lead)
+    }
+    return len(columns) > _COLUMNS
 
 
 def unwrapped(node: Node | None) -> Node | None:

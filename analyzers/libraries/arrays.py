@@ -119,6 +119,16 @@ ROWS = (
         "https://nvidia.github.io/cccl/python/setup.html",
     ),
     Library(
+        ("cuda-tile",),
+        ("cuda.tile",),
+        OnMac.CUDA_ONLY,
+        Backend.NONE,
+        N_("It compiles kernels of tiles for NVIDIA GPUs."),
+        N_("Use PyTorch operators, or torch.mps.compile_shader (PyTorch 2.7) for a Metal kernel."),
+        "https://docs.nvidia.com/cuda/cutile-python/",
+        Wheel.NONE,
+    ),
+    Library(
         ("nvmath-python",),
         ("nvmath",),
         OnMac.CUDA_ONLY,
@@ -143,7 +153,9 @@ ROWS = (
         Backend.NONE,
         N_("It builds graphs for cuDNN, which no Mac has."),
         N_("Use the operators of PyTorch, which choose the library themselves."),
-        "https://github.com/NVIDIA/cudnn-frontend",
+        "https://pypi.org/project/nvidia-cudnn-frontend/",
+        index=Wheel.NOTHING,
+        checked="2026-12-01",
     ),
     Library(
         ("pykeops", "keopscore"),
@@ -246,6 +258,7 @@ ROWS = (
         _RAPIDS,
         N_("Read the file with NumPy or Zarr: memory is shared on a Mac."),
         "https://docs.rapids.ai/api/kvikio/stable/install/",
+        checked="2026-12-01",
     ),
     Library(
         ("faiss-gpu", "faiss-gpu-cuvs"),
@@ -340,5 +353,7 @@ ROWS = (
         N_("It adds NVIDIA's package index to pip, which has nothing for a Mac."),
         N_("Leave it out on a Mac."),
         "https://pypi.org/project/nvidia-pyindex/",
+        index=Wheel.NONE,
+        checked="2026-12-01",
     ),
 )

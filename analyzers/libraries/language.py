@@ -389,6 +389,8 @@ ROWS = (
         N_("It runs on NVIDIA GPUs under Linux alone."),
         _SERVE,
         "https://nvidia.github.io/TensorRT-LLM/installation/linux.html",
+        index=Wheel.NONE,
+        checked="2026-12-01",
     ),
     Library(
         ("unsloth", "unsloth-zoo"),

@@ -30,6 +30,7 @@ class Wheel(Enum):
     NATIVE = "a wheel for macOS arm64"
     ANY = "a wheel for any platform"
     NONE = "no wheel"
+    NOTHING = "neither a wheel nor a source"
 
 
 class Basis(Enum):

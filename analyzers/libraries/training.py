@@ -117,9 +117,11 @@ ROWS = (
         (),
         OnMac.WORKS,
         Backend.OWN,
-        N_("It is Apple's plugin for JAX, called experimental, last released in 2024."),
+        N_("It is a plugin for JAX that calls itself experimental, last released in October 2024."),
         "",
-        "https://developer.apple.com/metal/jax/",
+        "https://pypi.org/project/jax-metal/",
+        index=Wheel.NATIVE,
+        checked="2026-12-01",
     ),
     Library(
         ("tensorflow",),

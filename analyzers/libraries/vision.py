@@ -70,7 +70,7 @@ ROWS = (
         N_("The index has no wheel for macOS arm64, and on the GPU it decodes with CUDA alone."),
         N_("Use TorchCodec or PyAV, or build it from source for the CPU."),
         "https://github.com/dmlc/decord#install-from-source",
-        Wheel.NONE,
+        Wheel.NOTHING,
     ),
     Library(
         ("torchcodec",),
@@ -113,8 +113,10 @@ ROWS = (
         ("warpctc_pytorch",),
         OnMac.PARTIAL,
         Backend.CPU,
-        N_("Built without CUDA it computes the loss on the CPU alone."),
+        N_("A Mac builds it from source, without CUDA, so that it computes on the CPU alone."),
         _LOSS,
         "https://github.com/SeanNaren/warp-ctc",
+        index=Wheel.NONE,
+        checked="2026-12-01",
     ),
 )

@@ -30,7 +30,7 @@ RULE = Rule(
         "CUDA nor Metal."
     ),
     advice=N_("Keep it for the cluster, and run natively on a Mac."),
-    source="https://apptainer.org/docs/admin/main/installation.html#mac",
+    source="https://apptainer.org/docs/admin/main/installation.html",
     find=find,
     examples=(
         Example(

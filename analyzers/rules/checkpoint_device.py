@@ -73,7 +73,8 @@ def _unmapped(document: PythonDocument) -> Iterator[Match]:
                 call.end_byte,
                 _(
                     "A checkpoint that was saved on CUDA does not load on a Mac without "
-                    'map_location: load it with map_location="cpu", and move the model then.'
+                    "map_location, nor one from a Mac on the CUDA machine: load it with "
+                    'map_location="cpu", and move the model then.'
                 ),
                 severity=Severity.DEGRADES,
             )

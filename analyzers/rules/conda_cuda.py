@@ -10,10 +10,10 @@ from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
-_PYTORCH = re.compile(r"(?:[\w./-]+::)?pytorch(?:-cpu)?\s*(?:<|=+)\s*(\d+)\.(\d+)")
+_PYTORCH = re.compile(r"(?:[\w./-]+::)?pytorch(?:-cpu)?\s*(?:<|=+)\s*(\d{1,9})\.(\d{1,9})")
 _PLATFORMS = re.compile(rb"(?m)^[ \t]*(platforms):[ \t]*\r?\n((?:[ \t]*-[ \t]*[\w-]+[ \t]*\r?\n)+)")
 _CUDA = re.compile(rb"cuda|nvidia")
-_PYTHON = re.compile(r"python\s*=+\s*(\d+)\.(\d+)(?:\.(\d+))?")
+_PYTHON = re.compile(r"python\s*=+\s*(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?")
 
 
 def find(document: CondaDocument) -> Iterator[Match]:

@@ -18,6 +18,13 @@ def find(document: ShellDocument) -> Iterator[Match]:
     for command in document.commands(_WORDS):
         if _hands_over(command) and not document.guarded(command.start, command.end):
             severity = Severity.COSMETIC if document.elsewhere else None
+            if command.name == "nvidia-docker" and "build" in command.arguments[:1]:
+                message = _(
+                    "nvidia-docker is for NVIDIA GPUs, and no Mac has it: docker builds the image, "
+                    "and what runs in it there reaches neither CUDA nor MPS."
+                )
+                yield Match(command.start, command.end, message, severity)
+                continue
             message = _(
                 "The container is started with NVIDIA GPUs. On a Mac a container is a Linux "
                 "virtual machine without CUDA and without MPS: run natively there."
@@ -64,12 +71,14 @@ RULE = Rule(
                 docker run --rm --gpus all -it image python train.py
                 docker run --runtime=nvidia image
                 nvidia-docker run image
+                nvidia-docker build -t image .
                 singularity exec --nv image.sif python train.py
                 """,
             finds=(
                 "docker run --rm --gpus all -it image python train.py",
                 "docker run --runtime=nvidia image",
                 "nvidia-docker run image",
+                "nvidia-docker build -t image .",
                 "singularity exec --nv image.sif python train.py",
             ),
         ),

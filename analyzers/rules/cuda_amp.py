@@ -4,10 +4,12 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analyzers.devices import Role, device_strings
-from analyzers.documents.python import PythonDocument, enclosing, under
+from analyzers.arguments import call_of
+from analyzers.autocast import is_full_precision_region, is_turned_off
+from analyzers.devices import Role, device_strings, is_annotation
+from analyzers.documents.python import PythonDocument, under
 from analyzers.guards import Standing, standing
-from analyzers.messages import handled_message
+from analyzers.messages import handled_message, skipped_message
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -17,29 +19,46 @@ def find(document: PythonDocument) -> Iterator[Match]:
     """Uses of ``torch.cuda.amp`` and of autocast or GradScaler for CUDA."""
     message = _(
         "Without CUDA this warns and switches itself off: on a Mac the program runs in full "
-        "precision."
+        "precision. A run without an error proves nothing: look at the dtype of a result in between."
     )
     for reference in document.references("torch.cuda"):
         if not under(reference.name, "torch.cuda.amp"):
             continue
-        node = reference.node
-        around = enclosing(node, ("type", "call", "block", "module"))
-        if around is not None and around.type == "type":
-            annotation = _("A type for readers and checkers: it is there without CUDA too.")
-            yield Match(node.start_byte, node.end_byte, annotation, Severity.COSMETIC, fix=Fix.NONE)
+        if is_annotation(reference.node):
             continue
-        if node.parent is not None and node.parent.type == "call":
-            node = node.parent
-        yield _graded(document, node, message)
+        node = call_of(reference.node) or reference.node
+        if _is_only_named(node):
+            named = _("CUDA's class by its name: what matters is where it is called.")
+            yield Match(node.start_byte, node.end_byte, named, Severity.COSMETIC)
+            continue
+        if not is_full_precision_region(document, node):
+            yield _graded(document, node, message)
     for string in device_strings(document):
-        if string.role is Role.AUTOCAST:
+        if string.role is Role.AUTOCAST and not is_full_precision_region(document, string.holder):
             yield _graded(document, string.holder, message)
+
+
+def _is_only_named(node: Node) -> bool:
+    """Whether a class is compared with, or given another name, and not called here."""
+    parent = node.parent
+    if node.type == "call" or parent is None:
+        return False
+    if parent.type in ("conditional_expression", "assignment"):
+        return True
+    call = parent.parent if parent.type == "argument_list" else None
+    function = call.child_by_field_name("function") if call is not None else None
+    return function is not None and function.text in (b"isinstance", b"issubclass")
 
 
 def _graded(document: PythonDocument, node: Node, message: str) -> Match:
     found = standing(document, node)
+    if is_turned_off(node):
+        message = _("Turned off, whatever the device: only the name is CUDA's.")
+        return Match(node.start_byte, node.end_byte, message, Severity.COSMETIC)
     if found is Standing.BARE:
-        return Match(node.start_byte, node.end_byte, message)
+        return Match(node.start_byte, node.end_byte, _cast(node) or message)
+    if found is Standing.SKIPPED:
+        return Match(node.start_byte, node.end_byte, skipped_message(), Severity.COSMETIC, Fix.NONE)
     mild = (
         handled_message()
         if found is Standing.HANDLED
@@ -49,23 +68,34 @@ def _graded(document: PythonDocument, node: Node, message: str) -> Match:
     return Match(node.start_byte, node.end_byte, mild, severity=severity, fix=Fix.NONE)
 
 
+def _cast(node: Node) -> str:
+    """What to say of a decorator that casts for autocast; nothing of autocast itself."""
+    if b"custom_fwd" not in (node.text or b"") and b"custom_bwd" not in (node.text or b""):
+        return ""
+    return _(
+        "Speaks to CUDA's autocast alone: under an autocast for MPS the function is neither cast "
+        "nor kept out of it. torch.amp has it with device_type from PyTorch 2.4 on."
+    )
+
+
 RULE = Rule(
     code="D109",
     name="cuda-amp",
     severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(rb"cuda",),
+    triggers=(rb"cuda", rb"GradScaler", rb"custom_fwd", rb"custom_bwd"),
     what=N_("Mixed precision is asked for on CUDA by name."),
     why=N_(
         "torch.cuda.amp is deprecated, and for CUDA alone. A mechanical autocast('mps') is no "
         "cure: it is an error before PyTorch 2.5."
     ),
     advice=N_(
-        "torch.autocast(device.type, dtype=...) takes 'mps' from PyTorch 2.5 on (float16; bfloat16 "
+        "The names in torch.cuda.amp are deprecated since PyTorch 2.4; torch.autocast(device.type, "
+        "dtype=...) takes 'mps' from PyTorch 2.5 on (float16; bfloat16 "
         "from 2.6), and GradScaler from 2.8 on; keep the old form for older releases."
     ),
-    source="https://docs.pytorch.org/docs/stable/amp.html; macOS arm64 wheels 2.4 to 2.8, read",
+    source="https://docs.pytorch.org/docs/stable/amp.html; macOS arm64 wheels 2.6.0 and 2.8.0, read",
     since="autocast('mps'): PyTorch 2.5",
     find=find,
     examples=(
@@ -102,6 +132,37 @@ RULE = Rule(
                 'torch.autocast("cuda", dtype=torch.float16)',
                 'torch.amp.autocast(device_type="cuda")',
             ),
+        ),
+        Example(
+            text="""\
+                import torch
+                scaler = torch.cuda.amp.GradScaler(enabled=False)
+                if device.type == "cuda":
+                    with torch.autocast("cuda", enabled=False):
+                        pass
+                """,
+            finds=(
+                "torch.cuda.amp.GradScaler(enabled=False)",
+                'torch.autocast("cuda", enabled=False)',
+            ),
+        ),
+        Example(text="""import torch\nwith torch.cuda.amp.autocast(False):\n    pass\n"""),
+        Example(
+            text="""\
+                from torch.cuda.amp import GradScaler, custom_fwd
+                kind = New if later else GradScaler
+                @custom_fwd
+                def forward(ctx, x):
+                    assert isinstance(ctx.scaler, GradScaler)
+                """,
+            finds=("GradScaler", "custom_fwd", "GradScaler"),
+        ),
+        Example(
+            text="""\
+                from torch.cuda.amp import GradScaler
+                def scaler(old: GradScaler | None = None) -> GradScaler:
+                    return old
+                """,
         ),
         Example(text="""with torch.autocast(device.type):\n    pass\n"""),
         Example(text="""with torch.autocast("cpu"):\n    pass\n"""),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analyzers.choices import is_in_condition
+from analyzers.devices import indirect_cuda
 from analyzers.documents.python import PythonDocument, enclosing, statement_of
 from analyzers.guards import AVAILABLE, is_guarded, is_handled
 from analyzers.messages import handled_message
@@ -16,7 +17,7 @@ from project.vocabulary import Fix, Severity
 
 def find(document: PythonDocument) -> Iterator[Match]:
     """Tests for CUDA that are no condition of an expression which chooses a device."""
-    for reference in document.references("torch.cuda"):
+    for reference in (*document.references("torch.cuda"), *indirect_cuda(document)):
         node = reference.node
         if reference.name != AVAILABLE or is_in_condition(document, node):
             continue
@@ -29,10 +30,10 @@ def _judge(document: PythonDocument, call: Node) -> tuple[str, Severity, Fix]:
     if is_handled(document, call):
         return handled_message(), Severity.COSMETIC, Fix.NONE
     if not is_guarded(document, call) and refuses(document, call):
-        message = _("The program refuses to start without CUDA.")
+        message = _("Without CUDA this stops with an error, on a Mac too.")
         return message, Severity.BLOCKS, Fix.MANUAL
     around = enclosing(call, ("decorator", "block"))
-    if around is not None and around.type == "decorator":
+    if (around is not None and around.type == "decorator") or _marks_a_test(call):
         message = _("Without CUDA this is skipped, on a Mac too.")
         return message, Severity.COSMETIC, Fix.NONE
     choosing = enclosing(call, ("conditional_expression", "argument_list", "block"))
@@ -48,6 +49,14 @@ def _judge(document: PythonDocument, call: Node) -> tuple[str, Severity, Fix]:
         return message, Severity.COSMETIC, Fix.NONE
     message = _("On a Mac this is False, and whatever depends on it is off.")
     return message, Severity.DEGRADES, Fix.MANUAL
+
+
+def _marks_a_test(call: Node) -> bool:
+    """Whether a test is the condition of ``skipif`` or its kin, wherever that is called."""
+    outer = enclosing(call, ("call", "block"))
+    function = outer.child_by_field_name("function") if outer is not None else None
+    name = (function.text or b"").rpartition(b".")[2] if function is not None else b""
+    return name.lower() in (b"skipif", b"skipunless")
 
 
 def _is_text(call: Node) -> bool:
@@ -114,6 +123,24 @@ RULE = Rule(
         ),
         Example(text="""# torch.cuda.is_available()\ntext = "torch.cuda.is_available()"\n"""),
         Example(text="""from tensorflow import cuda\ncuda.is_available()\n"""),
+        Example(
+            text="""\
+                @pytest.mark.skipif(not __import__("torch").cuda.is_available(), reason="no GPU")
+                def test_on_gpu():
+                    assert tools.torch.cuda.is_available()
+                """,
+            finds=(
+                '__import__("torch").cuda.is_available()',
+                "tools.torch.cuda.is_available()",
+            ),
+        ),
+        Example(
+            text="""\
+                import torch
+                needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+                """,
+            finds=("torch.cuda.is_available()",),
+        ),
         Example(text="""shop.is_available()\ntorch.backends.mps.is_available()\n"""),
     ),
 )

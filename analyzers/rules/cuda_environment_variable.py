@@ -12,13 +12,17 @@ from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 _VARIABLE = rb"(?:CUDA|CUDNN|NCCL|CUBLAS|TORCH_NCCL|TORCH_CUDA|PYTORCH_CUDA|PYTORCH_NVML|NVIDIA)_[A-Z][A-Z0-9_]*"
-_TEXT = re.compile(rb"""["'](""" + _VARIABLE + rb""")["']""")
-_CONSTANT = re.compile(rb"(?<![\w.\"'])(?:CUDA|CUDNN)_HOME\b")
+_BUILD = rb"(?:FORCE|BUILD|BUILD_WITH)_CUDA"
+_TEXT = re.compile(rb"""["'](""" + _VARIABLE + rb"|" + _BUILD + rb""")["']""")
+_CONSTANT = re.compile(
+    rb"(?<![\w\"'])_?(?:CUDA|CUDNN)_"
+    rb"(?:(HOME)|VISIBLE_DEVICES|PATH|ROOT(?:_DIR)?|INCLUDE(?:_DIRS?|_PATHS?)?|LIB(?:64|RARIES)?|VERSION)\b"
+)
 _CHOOSES = "CUDA_VISIBLE_DEVICES"
 
 
 def find(document: PythonDocument) -> Iterator[Match]:
-    """Variables that are set, read or passed on, and ``CUDA_HOME`` of PyTorch's build tools."""
+    """Variables that are set, read or passed on, and names that a program keeps them in."""
     for match, node in document.hits(_TEXT):
         string = node if node.type == "string" else enclosing(node, ("string",))
         if string is None or string.end_byte != match.end():
@@ -32,7 +36,15 @@ def find(document: PythonDocument) -> Iterator[Match]:
     for match, node in document.hits(_CONSTANT):
         if node.type != "identifier" or node.end_byte != match.end():
             continue
-        message = _("No Mac has a CUDA toolkit: this is None, and setting it helps no build.")
+        if match[1] is not None:
+            message = _("No Mac has a CUDA toolkit: this is None, and setting it helps no build.")
+        elif document.slice(node).endswith(_CHOOSES):
+            message = _(
+                "CUDA_VISIBLE_DEVICES chooses among CUDA devices and means nothing on a Mac."
+            )
+        else:
+            message = _("`{name}` speaks of a CUDA toolkit, which no Mac has.")
+            message = message.format(name=document.slice(node))
         yield Match(node.start_byte, node.end_byte, message)
 
 
@@ -40,6 +52,9 @@ def _judge(document: PythonDocument, name: str, string: Node) -> tuple[str, Seve
     if _must_exist(string) and standing(document, string) is Standing.BARE:
         message = _("A Mac rarely has {name}: reading it this way raises KeyError.")
         return message.format(name=name), Severity.DEGRADES
+    if name.endswith("_CUDA"):
+        message = _("{name} makes a build look for CUDA's compiler, which no Mac has.")
+        return message.format(name=name), Severity.COSMETIC
     if name == _CHOOSES:
         message = _("CUDA_VISIBLE_DEVICES chooses among CUDA devices and means nothing on a Mac.")
         return message, Severity.COSMETIC
@@ -83,14 +98,17 @@ RULE = Rule(
     severity=Severity.COSMETIC,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(rb"CUDA_", rb"CUDNN_", rb"NCCL_", rb"CUBLAS_", rb"NVIDIA_"),
+    triggers=(rb"CUDA_", rb"CUDNN_", rb"NCCL_", rb"CUBLAS_", rb"NVIDIA_", rb"_CUDA"),
     what=N_("An environment variable of CUDA, its toolkit or its libraries."),
     why=N_(
         "Nothing on a Mac reads it: the program runs without what the variable asked for, and a "
         "variable that must exist is not there."
     ),
     advice=N_("Leave what is set to the CUDA machine; read with os.environ.get."),
-    source="https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#env-vars",
+    source=(
+        "https://docs.nvidia.com/cuda/cuda-programming-guide/05-appendices/"
+        "environment-variables.html"
+    ),
     find=find,
     examples=(
         Example(
@@ -108,6 +126,16 @@ RULE = Rule(
                 "CUDA_HOME",
             ),
         ),
+        Example(
+            text="""\
+                from torch.utils import cpp_extension
+                if cpp_extension.CUDA_HOME is None and os.getenv("FORCE_CUDA") != "1":
+                    flags = []
+                CUDA_VERSION = read_version(CUDA_PATH)
+                """,
+            finds=("CUDA_HOME", '"FORCE_CUDA"', "CUDA_VERSION", "CUDA_PATH"),
+        ),
+        Example(text="""# CUDA_PATH\nMY_CUDA_PATH = 1\nCUDA_ERROR_MSG = ""\n"""),
         Example(text="""run("CUDA_VISIBLE_DEVICES=0 python train.py")\n"""),
         Example(text="""# os.environ["CUDA_VISIBLE_DEVICES"] = "0"\n"""),
         Example(text="""CUDA_TAG = "cu118"\nname = "CUDA_"\n"""),

@@ -76,8 +76,13 @@ def _choice(node: Node, optional: bool) -> Match:
 
 
 def _extension(document: PythonDocument, call: Node, optional: bool = False) -> Match:
-    severity = Severity.DEGRADES if optional else None
-    if optional:
+    severity = Severity.DEGRADES if optional or _is_caught(call) else None
+    if not optional and severity is not None:
+        message = _(
+            "The CUDA extension {name} is built here where that works: an error is caught, and on "
+            "a Mac the program has to do without it."
+        )
+    elif optional:
         message = _(
             "The extension {name} is built with CUDA where that is found, and else in C++ alone: "
             "on a Mac it has what has a CPU implementation, and nothing for the GPU."
@@ -89,6 +94,22 @@ def _extension(document: PythonDocument, call: Node, optional: bool = False) -> 
         )
     text = message.format(name=_name_of(document, call))
     return Match(call.start_byte, call.end_byte, text, severity)
+
+
+def _is_caught(call: Node) -> bool:
+    """Whether an error in making an extension is caught, and not always raised again."""
+    attempt = enclosing(call, ("try_statement", "function_definition"))
+    if attempt is None or attempt.type != "try_statement":
+        return False
+    body = attempt.child_by_field_name("body")
+    if body is None or not body.start_byte <= call.start_byte < body.end_byte:
+        return False
+    clauses = [one for one in attempt.named_children if one.type == "except_clause"]
+    blocks = [clause.named_children[-1] for clause in clauses if clause.named_child_count]
+    return bool(blocks) and not any(
+        block.named_child_count and block.named_children[-1].type == "raise_statement"
+        for block in blocks
+    )
 
 
 def _assigned(document: PythonDocument, node: Node) -> str | None:
@@ -254,7 +275,9 @@ RULE = Rule(
     why=N_("Without the CUDA toolkit the build fails, and the module that it makes is missing."),
     advice=N_(
         "Build the extension where CUDA_HOME is set and leave it out elsewhere; import it there "
-        "alone, and route other devices to a reference in plain PyTorch."
+        "alone, and route other devices to a reference in plain PyTorch, which is slower and needs a "
+        "look at its own operators. CppExtension in its place builds nothing useful: the .cu file is "
+        "the operator."
     ),
     source="https://docs.pytorch.org/docs/stable/cpp_extension.html",
     find=find,

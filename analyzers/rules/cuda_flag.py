@@ -9,18 +9,38 @@ from analyzers.choices import is_in_condition
 from analyzers.devices import is_other_cuda
 from analyzers.documents.python import PythonDocument, enclosing, is_name_only, nth, statement_of
 from analyzers.flow import CUDA_FLAG
+from analyzers.guards import is_guarded
+from analyzers.messages import handled_message
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
-_NAME = re.compile(rb"cuda|CUDA|Cuda")
+_NAME = re.compile(rb"cuda|CUDA|Cuda|cudnn|nccl")
 _OPTION = re.compile(
-    rb"""(?i)["']--?(?:[a-z]+[-_]){0,3}cuda(?:[-_]?(?:devices?|ids?|idx|index|num|available|"""
-    rb"""visible[-_]devices))?(?:/--?[\w-]+)?["']"""
+    rb"""["']--?(?![UILW][A-Z_]|D\w{1,40}CUDA_)(?:[A-Za-z0-9]{1,20}[-_]){0,4}(?i:cuda|cudnn|nccl)[A-Za-z0-9]{0,20}(?:[-_][A-Za-z0-9]{1,20}){0,5}"""
+    rb"""(?:/--?[\w-]+)?["']"""
 )
-_NUMBERED = re.compile(r"(?i)cuda[-_]?(?:device|id|index|num|visible)")
+#: Options of which it is plain what they say.
+_DECIDES = re.compile(
+    r"(?i)--?(?:[a-z]+[-_])*cuda(?:[-_]?(?:devices?|ids?|idx|index|num|available|"
+    r"visible[-_]devices))?(?:/--?[\w-]+)?\Z"
+)
+_NUMBERED = re.compile(r"(?i)cuda[-_]?(?:device|id|index|num|visible|\d)")
+#: What holds the options of a program, by the names that people give it.
+_HOLDER = re.compile(
+    r"(?i)(?:\A|[._])(?:args?|arguments|opts?|options|cfg|hparams|flags|namespace)\Z"
+)
+_WORD = re.compile(r"(?i)(?:\A|_)(?:cuda|nccl)(?:_|\Z)")
+_DEVICES = re.compile(
+    r"_?CUDA_(?:DEVICES?(?:_(?:IDS?|IDX|INDEX|COUNT|NUM|STR|NAME))?|GPUS?|IDS?|IDX|INDEX|COUNT|\d+)\Z"
+)
+#: A question by its name, as a function of the project or of a library asks it.
+_ASKS = re.compile(r"(?i)_*(?:is|has|have|use|uses|using|with)_?(?:torch_?)?cuda(?:_available)?\Z")
 _KEY = re.compile(rb"""(?i)["'](?:use|no|with|has|is|enable|disable)_cuda["']""")
 _OFF = re.compile(r"(?i)(?:^|[-_])(?:no|not|non|disable|without)[-_]?cuda")
+_MARK = "pytest.mark.cuda"
+_VERSION = re.compile(r"\.version\.cuda\Z")
+_MPS_FLAG = re.compile(rb"\b(?:use_|has_|with_|is_|no_)?mps(?:_available)?\b")
 _GETS = re.compile(rb"(?:^|\.)(?:getattr|hasattr|get|pop|setdefault|set_defaults)\Z")
 
 
@@ -40,7 +60,8 @@ def find(document: PythonDocument) -> Iterator[Match]:
         statement = statement_of(place)
         if _is_answered(document, place, statement) or is_in_condition(document, place):
             continue
-        yield _match(place, document.slice(node), document, node)
+        name = _MARK if document.dotted(place) == _MARK else document.slice(node)
+        yield _match(place, name, document, node)
 
 
 def _options(document: PythonDocument) -> Iterator[Match]:
@@ -61,7 +82,20 @@ def _options(document: PythonDocument) -> Iterator[Match]:
 
 def _match(place: Node, name: str, document: PythonDocument, node: Node) -> Match:
     start, end = place.start_byte, place.end_byte
-    if _turns_on(document, node) and _OFF.search(name) is None:
+    if name == _MARK:
+        return Match(start, end, _("Marks a test for machines with CUDA: leave it out on a Mac."))
+    if _VERSION.search(document.slice(place)) is not None:
+        message = _("The CUDA that PyTorch was built with: None on a Mac.")
+        return Match(start, end, message)
+    if _has_mps_beside(node):
+        return Match(start, end, handled_message(), fix=Fix.NONE)
+    plain = _DECIDES.match(name) is not None or CUDA_FLAG.match(name) is not None
+    if (
+        plain
+        and _turns_on(document, node)
+        and _OFF.search(name) is None
+        and not is_guarded(document, place)
+    ):
         message = _(
             "`{name}` is on unless somebody turns it off: look that a test for CUDA stands before "
             "what it does."
@@ -70,8 +104,18 @@ def _match(place: Node, name: str, document: PythonDocument, node: Node) -> Matc
     if _NUMBERED.search(name):
         message = _("`{name}` chooses among CUDA devices: a Mac has one MPS device.")
         return Match(start, end, message.format(name=name))
-    message = _("`{name}` decides for or against CUDA: MPS takes the side of the CPU here.")
+    if not plain:
+        message = _("`{name}` is a setting for CUDA: look at what it does on a Mac.")
+        return Match(start, end, message.format(name=name))
+    message = _("`{name}` is about CUDA alone: where it decides, MPS takes the side of the CPU.")
     return Match(start, end, message.format(name=name))
+
+
+def _has_mps_beside(node: Node) -> bool:
+    """Whether the function that a flag belongs to has one for MPS too."""
+    function = enclosing(node, ("function_definition",))
+    parameters = function.child_by_field_name("parameters") if function is not None else None
+    return parameters is not None and _MPS_FLAG.search(parameters.text or b"") is not None
 
 
 def _turns_on(document: PythonDocument, node: Node) -> bool:
@@ -92,25 +136,47 @@ def _turns_on(document: PythonDocument, node: Node) -> bool:
 
 
 def _flag_at(document: PythonDocument, node: Node) -> Node | None:
-    """The name, attribute or parameter that a hit is, if it is a flag."""
-    if node.type != "identifier" or CUDA_FLAG.match(document.slice(node)) is None:
+    """The name, attribute, parameter or function that a hit is, if it is a flag."""
+    name, parent = document.slice(node), node.parent
+    if node.type != "identifier" or parent is None:
         return None
-    name = document.slice(node)
-    parent = node.parent
-    if parent is None or (name == "is_cuda" and parent.type == "attribute"):
+    is_attribute = parent.type == "attribute" and parent.child_by_field_name("attribute") == node
+    if CUDA_FLAG.match(name) is None:
+        if _DEVICES.match(name) is not None and parent.type != "function_definition":
+            return node
+        return parent if is_attribute and _is_option(document, parent, name) else None
+    if name == "is_cuda" and parent.type == "attribute":
         return None
-    if parent.type == "attribute" and parent.child_by_field_name("attribute") == node:
-        return _attribute(document, parent)
+    if is_attribute:
+        return _attribute(document, parent, name)
     if parent.type in ("keyword_argument", "default_parameter", "typed_default_parameter"):
         return parent if parent.child_by_field_name("name") == node else node
-    if parent.type in ("dotted_name", "aliased_import", "function_definition", "class_definition"):
-        return None
-    if parent.type == "attribute":
+    if parent.type == "function_definition":
+        return node if _ASKS.match(name) else None
+    if parent.type in ("dotted_name", "aliased_import", "class_definition", "attribute"):
         return None
     if is_name_only(node) and parent.type != "parameters":
         return None
     # A name that was imported is a module or a function, whoever made it.
     return node if document.dotted(node) is None else _imported(document, node)
+
+
+def _is_option(document: PythonDocument, attribute: Node, name: str) -> bool:
+    """Whether an attribute is an option of the program that has CUDA in its name."""
+    holder = attribute.child_by_field_name("object")
+    if holder is None or _WORD.search(name) is None or _is_called(attribute):
+        return False
+    inside = attribute.parent is not None and attribute.parent.type == "attribute"
+    return not inside and _HOLDER.search(document.slice(holder)) is not None
+
+
+def _is_called(attribute: Node) -> bool:
+    call = attribute.parent
+    return (
+        call is not None
+        and call.type == "call"
+        and call.child_by_field_name("function") == attribute
+    )
 
 
 def _imported(document: PythonDocument, node: Node) -> Node | None:
@@ -124,17 +190,17 @@ def _has_word(node: Node) -> bool:
     return (node.text or b"").lower() not in (b"cuda",)
 
 
-def _attribute(document: PythonDocument, attribute: Node) -> Node | None:
+def _attribute(document: PythonDocument, attribute: Node, name: str) -> Node | None:
     """``args.cuda``: an attribute that is not called and belongs to no module."""
     parent = attribute.parent
-    called = parent is not None and parent.type == "call"
-    if called and parent is not None and parent.child_by_field_name("function") == attribute:
-        return None
     if parent is not None and parent.type == "attribute":
         return None
-    if document.dotted(attribute) is not None:
-        return None
-    return attribute
+    meaning = document.dotted(attribute)
+    if meaning is not None:
+        asks = _ASKS.match(name) is not None or meaning == _MARK
+        kept = _is_option(document, attribute, name)
+        return attribute if (asks or kept) and meaning.split(".")[0] != "torch" else None
+    return None if _is_called(attribute) else attribute
 
 
 def _is_answered(document: PythonDocument, place: Node, statement: Node) -> bool:
@@ -173,7 +239,7 @@ RULE = Rule(
     severity=Severity.COSMETIC,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(rb"cuda", rb"CUDA", rb"Cuda"),
+    triggers=(rb"cuda", rb"CUDA", rb"Cuda", rb"cudnn", rb"nccl"),
     what=N_("An option, a variable or a setting of the program is a flag for CUDA."),
     why=N_(
         "A flag that knows CUDA or not has no word for MPS: off means the CPU. Where it is on by "
@@ -213,6 +279,43 @@ RULE = Rule(
                 USE_CUDA = False
                 """,
             finds=("cuda", "USE_CUDA"),
+        ),
+        Example(
+            text="""\
+                import pytest
+                from library import tools
+                parser.add_argument("--cuda-graphs", action="store_true")
+                parser.add_argument("--cudnn_benchmark", default=True)
+                flags = ["-DUSE_CUDA", "-DTORCH_USE_CUDA_DSA", "-U__CUDA_NO_HALF_OPERATORS__"]
+                CUDA_DEVICES = [0, 1]
+                def is_cuda():
+                    return tools.with_cuda and not tools.is_cuda_available()
+                @pytest.mark.cuda
+                def test_graphs():
+                    run(args.cuda_graphs, self.args.nccl_timeout)
+                """,
+            finds=(
+                '"--cuda-graphs"',
+                '"--cudnn_benchmark"',
+                '"-DUSE_CUDA"',
+                "CUDA_DEVICES",
+                "is_cuda",
+                "tools.with_cuda",
+                "tools.is_cuda_available",
+                "pytest.mark.cuda",
+                "args.cuda_graphs",
+                "self.args.nccl_timeout",
+            ),
+        ),
+        Example(
+            text="""\
+                def to_cuda(x): pass
+                def cuda(self): pass
+                batch.to_cuda()
+                self.cuda_graphs = cuda_graphs
+                args.cuda_setup()
+                nccl_timeout = 30
+                """
         ),
         Example(text="""from numba import cuda\n@cuda.jit\ndef f(): pass\nx = cuda\n"""),
         Example(text="""def build_cuda_model(): pass\ncuda_kernels = []\nbarracuda = 1\n"""),

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analyzers.cuda_only import handed_over
 from analyzers.devices import calls_of
 from analyzers.documents.python import PythonDocument, nth
 from analyzers.guards import Standing, standing
-from analyzers.messages import handled_message
+from analyzers.messages import handled_message, skipped_message
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -39,6 +40,9 @@ def find(document: PythonDocument) -> Iterator[Match]:
         found = standing(document, call)
         if found is Standing.HANDLED:
             message, end = handled_message(), call.end_byte
+            yield Match(start, end, message, severity=Severity.COSMETIC, fix=Fix.NONE)
+        elif found is Standing.SKIPPED:
+            message, end = skipped_message(), call.end_byte
             yield Match(start, end, message, severity=Severity.COSMETIC, fix=Fix.NONE)
         elif found is Standing.GUARDED:
             yield Match(
@@ -72,6 +76,8 @@ def find(document: PythonDocument) -> Iterator[Match]:
                 ).format(index=number),
                 fix=Fix.MANUAL,
             )
+        elif (reason := handed_over(document, call)) is not None:
+            yield Match(start, call.end_byte, reason, fix=Fix.NONE)
         else:
             yield Match(
                 start,
@@ -124,10 +130,24 @@ RULE = Rule(
         'A PyTorch built without CUDA raises "Torch not compiled with CUDA enabled". '
         ".to(device) does the same on a CUDA machine and works on any other."
     ),
-    advice=N_("Use .to(device) with the device that the code around it already has."),
+    advice=N_(
+        "Use .to(device) with the device that the code around it already has. A module should leave "
+        "the choice to its caller; inside it, the device of a parameter or an input is at hand."
+    ),
     source="https://docs.pytorch.org/docs/stable/generated/torch.Tensor.cuda.html",
     find=find,
     examples=(
+        Example(
+            text="""\
+                import nvdiffrast.torch as dr
+                rast = dr.rasterize(context, points.cuda(), faces, resolution=[64, 64])
+                """,
+            finds=("points.cuda()",),
+            after="""\
+                import nvdiffrast.torch as dr
+                rast = dr.rasterize(context, points.cuda(), faces, resolution=[64, 64])
+                """,
+        ),
         Example(
             text="""\
                 import torch
@@ -158,6 +178,15 @@ RULE = Rule(
             text="""\
                 import torch
                 if torch.cuda.is_available():
+                    model.cuda()
+                """,
+            finds=("model.cuda()",),
+        ),
+        Example(
+            text="""\
+                import pytest
+                pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+                def test_here():
                     model.cuda()
                 """,
             finds=("model.cuda()",),

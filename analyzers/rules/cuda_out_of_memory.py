@@ -3,17 +3,14 @@
 import re
 from collections.abc import Iterator
 
-from tree_sitter import Node
-
 from analyzers.documents.python import PythonDocument, enclosing
+from analyzers.handlers import catches_mps, clause_of
 from analyzers.reach import settled
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 _TEXT = re.compile(rb"""["']CUDA[^"'\r\n]{0,40}?out of memory""", re.IGNORECASE)
-#: Exceptions that are wide enough for the one of MPS.
-_CAUGHT = re.compile(rb"\bRuntimeError\b|\bException\b|except\s*:")
 _GENERAL = re.compile(rb"""["']out of memory""")
 _CLASSES = ("torch.cuda.OutOfMemoryError", "torch.OutOfMemoryError")
 
@@ -26,10 +23,8 @@ def find(document: PythonDocument) -> Iterator[Match]:
     )
     for name in _CLASSES:
         for reference in document.references(name):
-            clause = enclosing(reference.node, ("except_clause", "block", "module"))
-            if clause is None or clause.type != "except_clause" or settled(document, clause):
-                continue
-            if _CAUGHT.search(_heads(document, clause)) is not None:
+            clause = clause_of(reference.node)
+            if clause is None or settled(document, clause) or catches_mps(document, clause):
                 continue
             yield Match(reference.node.start_byte, reference.node.end_byte, message)
     for _match, node in document.hits(_TEXT):
@@ -46,18 +41,6 @@ def find(document: PythonDocument) -> Iterator[Match]:
             yield Match(comparison.start_byte, comparison.end_byte, message)
 
 
-def _heads(document: PythonDocument, clause: Node) -> bytes:
-    """What the ``except`` clauses of one ``try`` name, joined."""
-    clauses = clause.parent.named_children if clause.parent is not None else [clause]
-    heads = []
-    for one in clauses:
-        if one.type == "except_clause":
-            body = next((child for child in one.children if child.type == "block"), None)
-            end = body.start_byte if body is not None else one.end_byte
-            heads.append(document.text[one.start_byte : end])
-    return b"\n".join(heads)
-
-
 RULE = Rule(
     code="D127",
     name="cuda-out-of-memory",
@@ -71,7 +54,7 @@ RULE = Rule(
         "error has another class and text, and the answer is never given."
     ),
     advice=N_('Catch RuntimeError and look for "out of memory", in lower case.'),
-    source="aten/src/ATen/mps/MPSAllocator.mm of PyTorch, and error reports of 2026 that quote it",
+    source="aten/src/ATen/mps/MPSAllocator.mm of PyTorch, read: TORCH_CHECK, which is a RuntimeError",
     find=find,
     examples=(
         Example(

@@ -1,5 +1,6 @@
 """K205: a CUDA source without a kernel."""
 
+import re
 from collections.abc import Iterator
 
 from analyzers.documents.cuda import CudaFile
@@ -7,17 +8,31 @@ from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
+#: What only CUDA's compiler, headers or libraries know.
+_FOR_CUDA = re.compile(
+    rb"__(?:device|host|global|shared|constant)__|<<<|\bcu(?:da|blas|dnn|rand|sparse|solver|fft)|"
+    rb"CUDA|[<\"/](?:cub|thrust|cute|cutlass|cooperative_groups|mma)\b|\b(?:dim3|half2?|__half)\b"
+)
+
 
 def find(document: CudaFile) -> Iterator[Match]:
     """The first line of a file in which no kernel is defined or launched."""
     if next(document.kernels(), None) is None and next(document.launches(), None) is None:
         span = document.first_code()
         if span is not None:
-            message = _(
-                "This file is for nvcc, though it neither defines nor launches a kernel: what "
-                "includes or builds it needs the CUDA toolkit, which no Mac has."
-            )
-            yield Match(*span, message)
+            yield Match(*span, _what_it_is(document))
+
+
+def _what_it_is(document: CudaFile) -> str:
+    if document.path.endswith(".cuh") and _FOR_CUDA.search(document.code) is None:
+        return _(
+            "A header for CUDA sources by its name: plain C++ in itself, and of use only where the "
+            "code for CUDA that it goes with is built."
+        )
+    return _(
+        "This file is for nvcc, though it neither defines nor launches a kernel: what includes or "
+        "builds it needs the CUDA toolkit, which no Mac has."
+    )
 
 
 RULE = Rule(
@@ -42,6 +57,15 @@ RULE = Rule(
                 // Helpers.
                 #pragma once
                 __device__ inline float twice(float x) { return 2 * x; }
+                """,
+            finds=("#pragma once",),
+        ),
+        Example(
+            path="scale.cuh",
+            text="""\
+                #pragma once
+                #include <ATen/ATen.h>
+                void scale(at::Tensor x);
                 """,
             finds=("#pragma once",),
         ),

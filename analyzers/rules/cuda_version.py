@@ -3,17 +3,21 @@
 import re
 from collections.abc import Iterator
 
+from tree_sitter import Node
+
 from analyzers.documents.python import PythonDocument, enclosing
 from analyzers.guards import Standing, standing
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
-_BY_NAME = re.compile(rb"""\b(getattr|hasattr)\(\s*[\w.]+\s*,\s*["']cuda["']""")
+_BY_NAME = re.compile(
+    rb"""\b(getattr|hasattr|setattr|delattr|object)\(\s*[\w.]+\s*,\s*["']cuda["']"""
+)
 
 
 def find(document: PythonDocument) -> Iterator[Match]:
-    """``torch.version.cuda``, and ``torch.cuda`` asked for by its name."""
+    """``torch.version.cuda``, and ``torch.cuda`` asked for or replaced by its name."""
     for reference in document.references("torch.version"):
         if not reference.name.startswith("torch.version.cuda"):
             continue
@@ -34,16 +38,30 @@ def find(document: PythonDocument) -> Iterator[Match]:
         function = call.child_by_field_name("function") if call is not None else None
         arguments = call.child_by_field_name("arguments") if call is not None else None
         owner = arguments.named_child(0) if arguments is not None else None
-        if call is None or function is None or function.start_byte != match.start():
+        if call is None or function is None or function.end_byte != match.end(1):
             continue
-        if owner is None or document.dotted(owner) != "torch":
+        name = _module(document, owner) if owner is not None else ""
+        if name not in ("torch", "torch.version"):
             continue
-        if match.group(1) == b"hasattr":
+        if match.group(1) not in (b"hasattr", b"getattr"):
+            message = _("Puts something in the place of what PyTorch says of CUDA, as tests do.")
+            yield Match(call.start_byte, call.end_byte, message, fix=Fix.NONE)
+        elif name == "torch.version":
+            message = _("In a PyTorch without CUDA this is None.")
+            yield Match(call.start_byte, call.end_byte, message)
+        elif match.group(1) == b"hasattr":
             message = _("True in every PyTorch: it does not say whether CUDA is there.")
             yield Match(call.start_byte, call.end_byte, message)
         else:
             message = _("The module for CUDA by its name; look at what is called of it.")
             yield Match(call.start_byte, call.end_byte, message, severity=Severity.DEGRADES)
+
+
+def _module(document: PythonDocument, owner: Node) -> str:
+    """PyTorch, also where another module of the project stands before it."""
+    name = document.dotted(owner) or ""
+    before, _dot, after = document.slice(owner).partition(".torch")
+    return "torch" + after if before and _dot and not name.startswith("torch") else name
 
 
 RULE = Rule(
@@ -75,6 +93,21 @@ RULE = Rule(
                 "torch.version.cuda.split",
                 'hasattr(torch, "cuda")',
                 'getattr(torch, "cuda")',
+            ),
+        ),
+        Example(
+            text="""\
+                import torch
+                built = getattr(torch.version, "cuda", None)
+                monkeypatch.setattr(torch.version, "cuda", "12.8")
+                with mock.patch.object(torch, "cuda"), mock.patch.object(build.torch, "cuda"):
+                    run()
+                """,
+            finds=(
+                'getattr(torch.version, "cuda", None)',
+                'monkeypatch.setattr(torch.version, "cuda", "12.8")',
+                'mock.patch.object(torch, "cuda")',
+                'mock.patch.object(build.torch, "cuda")',
             ),
         ),
         Example(text="""import torch\nprint(torch.version.git_version)\n"""),

@@ -27,6 +27,13 @@ def find(document: PythonDocument) -> Iterator[Match]:
             yield Match(start, end, remark, severity=Severity.COSMETIC, fix=Fix.NONE)
             continue
         label = label_of(document, string)
+        if label == "accelerator" and standing(document, node) is Standing.BARE:
+            message = _(
+                "Lightning stops with an error where the accelerator is CUDA and there is none: "
+                'give it "auto", or "gpu", which is MPS on a Mac.'
+            )
+            yield Match(node.start_byte, node.end_byte, message, fix=Fix.MANUAL)
+            continue
         bare = standing(document, node) is Standing.BARE
         if label and bare and not is_device_name(document, label):
             yield Match(
@@ -114,6 +121,10 @@ RULE = Rule(
                 parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu")
                 parser.add_argument("--impl", default="cuda")
                 """,
+        ),
+        Example(
+            text="""fabric = Fabric(accelerator="cuda", devices=2)\n""",
+            finds=('accelerator="cuda"',),
         ),
         Example(text="""import torch\ntorch.load("last.pt", map_location={"cuda:0": "cpu"})\n"""),
         Example(text="""print("cuda")\nlogger.info("cuda")\nos.environ.get("cuda")\n"""),

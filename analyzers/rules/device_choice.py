@@ -1,15 +1,19 @@
 """D101: a choice between CUDA and the CPU that never picks MPS."""
 
+import re
 from collections.abc import Iterator
 
-from analyzers.choices import choices
+from analyzers.choices import Choice, choices
 from analyzers.devices import names_device
 from analyzers.documents.python import PythonDocument
-from analyzers.guards import is_handled
+from analyzers.guards import asks_what_is_there, is_handled
 from analyzers.messages import handled_message
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
+
+#: A condition that looks at the name of a device that was chosen before.
+_COMPARES = re.compile(rb"""["']cuda""")
 
 
 def find(document: PythonDocument) -> Iterator[Match]:
@@ -21,11 +25,26 @@ def find(document: PythonDocument) -> Iterator[Match]:
         if choice.handled or is_handled(document, choice.node):
             yield Match(start, end, handled_message(), severity=Severity.COSMETIC, fix=Fix.NONE)
         elif names_device(document, choice.other, "cpu"):
-            message = _("Without CUDA this picks the CPU: on a Mac the Apple GPU is never used.")
-            yield Match(start, end, message)
+            yield Match(start, end, _picks_cpu(document, choice))
         else:
             message = _("Without CUDA the other branch is taken: look whether it fits MPS.")
             yield Match(start, end, message, severity=Severity.DEGRADES, fix=Fix.MANUAL)
+
+
+def _picks_cpu(document: PythonDocument, choice: Choice) -> str:
+    condition = choice.condition
+    if _COMPARES.search(document.text, condition.start_byte, condition.end_byte):
+        return _(
+            "Whatever is not CUDA is taken for the CPU here, MPS included: what hangs on this, such "
+            "as autocast, is then off on a Mac, which works, and slower. Ask the device itself for "
+            "its type."
+        )
+    if not asks_what_is_there(document, condition):
+        return _(
+            "A setting picks CUDA or the CPU, and never MPS: on a Mac one fails and the other "
+            "leaves the Apple GPU alone."
+        )
+    return _("Without CUDA this picks the CPU: on a Mac the Apple GPU is never used.")
 
 
 RULE = Rule(
@@ -40,7 +59,10 @@ RULE = Rule(
         "The program starts on a Mac and says nothing, but computes on the CPU. A third branch "
         "leaves the first one as it is: where CUDA is available, CUDA is still chosen."
     ),
-    advice=N_("Ask for CUDA first, then for MPS, and take the CPU last."),
+    advice=N_(
+        "Ask for CUDA first, then for MPS, and take the CPU last. Look at what else hangs on the "
+        "choice of the CPU, such as fewer threads or smaller batches: it makes the run slower still."
+    ),
     source="https://docs.pytorch.org/docs/stable/notes/mps.html",
     since="torch.backends.mps: PyTorch 1.12",
     find=find,

@@ -93,6 +93,13 @@ RULE = Rule(
                 """,
             finds=('torch.device("cuda")',),
         ),
+        Example(
+            text="""\
+                import torch
+                last = torch.device(type="cuda", index=1)
+                """,
+            finds=('torch.device(type="cuda", index=1)',),
+        ),
         Example(text="""# torch.device("cuda")\n"""),
         Example(text="""title = "use torch.device('cuda') here"\n"""),
     ),

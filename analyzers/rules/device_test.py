@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analyzers.choices import is_in_condition
-from analyzers.devices import Role, device_strings
-from analyzers.documents.python import PythonDocument, enclosing
+from analyzers.devices import DeviceString, Role, device_strings, names_device
+from analyzers.documents.python import PythonDocument, enclosing, nth, statement_of
 from analyzers.guards import Standing, is_handled, standing
 from analyzers.messages import handled_message
 from analyzers.refusals import refuses
@@ -16,12 +16,17 @@ from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 _IS_CUDA = re.compile(rb"\.\s*is_cuda\b")
+#: The number of a device, cut out of its name.
+_NUMBER = re.compile(rb"""\bint\(\s*[\w.]{1,60}\.(?:r?split|r?partition)\(\s*["']:["']""")
 
 
 def find(document: PythonDocument) -> Iterator[Match]:
-    """Comparisons of a device with CUDA, and ``.is_cuda``."""
+    """Comparisons of a device with CUDA, ``.is_cuda``, and tables with an entry for each device."""
     message = _("A branch for CUDA: a tensor on MPS takes the other way, as one on the CPU does.")
     for string in device_strings(document):
+        if string.role is Role.KEY:
+            yield _entry(document, string)
+            continue
         node = string.holder
         if string.role is not Role.COMPARISON or is_in_condition(document, node):
             continue
@@ -38,8 +43,43 @@ def find(document: PythonDocument) -> Iterator[Match]:
         yield _judged(document, attribute, message)
 
 
+def _entry(document: PythonDocument, string: DeviceString) -> Match:
+    """An entry for CUDA in a table of devices; MPS has one where its name is beside it."""
+    node, holder = string.node, string.holder
+    table = holder.parent if holder.type == "pair" else None
+    if table is not None and b"mps" in document.text[table.start_byte : table.end_byte]:
+        return Match(node.start_byte, node.end_byte, handled_message())
+    message = _("An entry for CUDA in a table of devices: look which one MPS gets.")
+    return Match(node.start_byte, node.end_byte, message)
+
+
+def _is_in_a_test(document: PythonDocument, node: Node) -> bool:
+    """Whether a device is asserted in a test, which looks at what was done before."""
+    if statement_of(node).type != "assert_statement":
+        return False
+    function = enclosing(node, ("function_definition",))
+    name = function.child_by_field_name("name") if function is not None else None
+    return name is not None and document.slice(name).startswith("test")
+
+
 def _judged(document: PythonDocument, node: Node, message: str) -> Match:
-    if standing(document, node) is not Standing.BARE or not refuses(document, node):
+    if _is_in_a_test(document, node):
+        message = _("A test expects a device of CUDA here: nothing of it runs on one.")
+        return Match(node.start_byte, node.end_byte, message)
+    if statement_of(node).type == "assert_statement":
+        message = _("Asserted of a device: on MPS the answer is that of the CPU.")
+    if standing(document, node) is not Standing.BARE:
+        return Match(node.start_byte, node.end_byte, message)
+    branch = enclosing(node, ("if_statement", "block", "module"))
+    if branch is not None and _falls_to_cpu(document, branch, node):
+        message = _("Whatever is not CUDA becomes the CPU here without a word, MPS among it.")
+        if _NUMBER.search(document.text, node.end_byte, branch.end_byte) is not None:
+            message += " " + _(
+                "The number is cut out of the name: a plain cuda raises an error here, as mps would. "
+                "torch.device(name) reads all of them, and its index is None where there is none."
+            )
+        return Match(node.start_byte, node.end_byte, message, Severity.DEGRADES, Fix.MANUAL)
+    if not refuses(document, node):
         return Match(node.start_byte, node.end_byte, message)
     return Match(
         node.start_byte,
@@ -48,6 +88,25 @@ def _judged(document: PythonDocument, node: Node, message: str) -> Match:
         severity=Severity.BLOCKS,
         fix=Fix.MANUAL,
     )
+
+
+def _falls_to_cpu(document: PythonDocument, branch: Node, condition: Node) -> bool:
+    """Whether a function takes CUDA's names as devices, and returns the CPU for all others."""
+    if branch.type != "if_statement" or branch.child_by_field_name("condition") != condition:
+        return False
+    body = branch.child_by_field_name("consequence")
+    clauses = branch.children_by_field_name("alternative")
+    other: Node | None = branch.next_named_sibling
+    if clauses:
+        block = clauses[0].child_by_field_name("body") if len(clauses) == 1 else None
+        other = nth(block, 0) if block is not None and clauses[0].type == "else_clause" else None
+    last = nth(body, body.named_child_count - 1) if body is not None else None
+    if last is None or other is None:
+        return False
+    if (last.type, other.type) != ("return_statement", "return_statement"):
+        return False
+    value = nth(other, 0)
+    return value is not None and names_device(document, value, "cpu")
 
 
 RULE = Rule(
@@ -76,8 +135,25 @@ RULE = Rule(
             finds=('device.type == "cuda"', "x.is_cuda", 'name.startswith("cuda")'),
         ),
         Example(
+            text="""\
+                import torch
+                def parse(name):
+                    if name.startswith("cuda"):
+                        return torch.device("cuda", int(name.split(":")[1]))
+                    return torch.device("cpu")
+                """,
+            finds=('name.startswith("cuda")',),
+        ),
+        Example(
             text="""if device.type in ("cuda", "mps"):\n    pass\n""",
             finds=('device.type in ("cuda", "mps")',),
+        ),
+        Example(
+            text="""\
+                def test_root_device():
+                    assert strategy.root_device == torch.device("cuda", 2)
+                """,
+            finds=('strategy.root_device == torch.device("cuda", 2)',),
         ),
         Example(
             text="""\
@@ -86,6 +162,31 @@ RULE = Rule(
                 """,
             finds=("x.is_cuda", 'y.device == torch.device("cuda")', 'name.replace("cuda:", "")'),
         ),
+        Example(
+            text="""\
+                if device.type == torch.device("cuda").type:
+                    limit = {"cpu": 1e-2, "cuda": 2e-2}[device.type]
+                    free = memory["cuda:0"] + memory.get(f"cuda:{index}", 0)
+                """,
+            finds=(
+                'device.type == torch.device("cuda").type',
+                '"cuda"',
+                '"cuda:0"',
+                'f"cuda:{index}"',
+            ),
+        ),
+        Example(
+            text="""\
+                match kind:
+                    case "cpu" | "cuda":
+                        limits = {"cuda": 1, "mps": 2}
+                """,
+            finds=('"cpu" | "cuda"', '"cuda"'),
+        ),
+        Example(
+            text="""versions = {"cuda": "12.1", "python": "3.12"}\nprint(versions["cuda"])\n"""
+        ),
+        Example(text="""torch.load(path, map_location={"cuda:0": "cpu"})\n"""),
         Example(text="""if device.type == "mps" or kind == "cuda_graph":\n    pass\n"""),
         Example(text="""if device.type == "cpu":\n    pass\n"""),
         Example(text="""# x.is_cuda\nlabel = "is_cuda"\n"""),

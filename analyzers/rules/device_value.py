@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from analyzers.choices import is_in_choice
-from analyzers.devices import Role, device_strings, is_device_name, label_of
+from analyzers.devices import DeviceString, Role, device_strings, is_device_name, label_of
 from analyzers.documents.python import PythonDocument
 from analyzers.guards import Standing, standing
-from analyzers.messages import device_match, handled_message, other_meaning
+from analyzers.messages import device_match, handled_message, other_meaning, skipped_message
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -19,25 +19,22 @@ def find(document: PythonDocument) -> Iterator[Match]:
             continue
         node = string.node
         if string.role is Role.COLLECTION:
-            handled = b"mps" in document.text[string.holder.start_byte : string.holder.end_byte]
-            yield Match(
-                node.start_byte,
-                node.end_byte,
-                _("A list of devices that has MPS in it too: nothing to do.")
-                if handled
-                else _("A list of devices that has CUDA in it and not MPS."),
-                severity=Severity.COSMETIC if handled else Severity.DEGRADES,
-                fix=Fix.NONE if handled else Fix.MANUAL,
-            )
+            yield _listed(document, string)
         elif string.role is Role.CHOICE:
-            handled = standing(document, node) is Standing.HANDLED
+            found = standing(document, node)
+            handled = found is Standing.HANDLED
+            if found is Standing.SKIPPED:
+                yield Match(
+                    node.start_byte, node.end_byte, skipped_message(), Severity.COSMETIC, Fix.NONE
+                )
+                continue
             yield Match(
                 node.start_byte,
                 node.end_byte,
                 handled_message()
                 if handled
                 else _(
-                    "One of two branches is CUDA, and MPS takes the other one: look whether it fits."
+                    "One of two branches is CUDA, and neither is MPS: look which one a Mac takes."
                 ),
                 severity=Severity.COSMETIC if handled else Severity.DEGRADES,
                 fix=Fix.NONE if handled else Fix.MANUAL,
@@ -57,6 +54,17 @@ def find(document: PythonDocument) -> Iterator[Match]:
                 continue
             start = holder.start_byte if string.role is Role.DEFAULT else node.start_byte
             yield device_match(document, string, start, node.end_byte, node)
+
+
+def _listed(document: PythonDocument, string: DeviceString) -> Match:
+    start, end = string.node.start_byte, string.node.end_byte
+    if b"mps" in document.text[string.holder.start_byte : string.holder.end_byte]:
+        message = _("A list of devices that has MPS in it too: nothing to do.")
+        return Match(start, end, message, Severity.COSMETIC, Fix.NONE)
+    if standing(document, string.node) in (Standing.GUARDED, Standing.SKIPPED):
+        return Match(start, end, skipped_message(), Severity.COSMETIC, Fix.NONE)
+    message = _("A list of devices that has CUDA in it and not MPS.")
+    return Match(start, end, message, Severity.DEGRADES, Fix.MANUAL)
 
 
 RULE = Rule(
@@ -105,8 +113,9 @@ RULE = Rule(
                 settings = {"device": "cuda:1"}
                 for device in ["cpu", "cuda"]:
                     run(device)
+                devices = ["cuda:" + str(index) for index in range(count)]
                 """,
-            finds=('f"cuda:{local_rank}"', '"cuda:1"', '"cuda"'),
+            finds=('f"cuda:{local_rank}"', '"cuda:1"', '"cuda"', '"cuda:" + str(index)'),
         ),
         Example(
             text="""\

@@ -2,29 +2,20 @@
 
 from collections.abc import Iterator
 
-from analyzers.arguments import argument, call_of, keyword, string_of
+from analyzers.arguments import call_of
+from analyzers.autocast import AUTOCAST, is_full_precision_region
 from analyzers.documents.python import PythonDocument
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
-_AUTOCAST = ("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast")
-
 
 def find(document: PythonDocument) -> Iterator[Match]:
     """``autocast("cuda", enabled=False)`` as decorator or context."""
-    for name in _AUTOCAST:
-        cuda_alone = name == "torch.cuda.amp.autocast"
+    for name in AUTOCAST:
         for reference in document.references(name):
             call = call_of(reference.node)
-            if call is None:
-                continue
-            off = keyword(call, "enabled")
-            if cuda_alone:
-                off = argument(call, "enabled", 0)
-            elif string_of(document, argument(call, "device_type", 0)) != "cuda":
-                continue
-            if off is not None and off.type == "false":
+            if call is not None and is_full_precision_region(document, call):
                 yield Match(
                     call.start_byte,
                     call.end_byte,
@@ -68,6 +59,14 @@ RULE = Rule(
         ),
         Example(
             text="""import torch\nwith torch.autocast(x.device.type, enabled=False):\n    pass\n"""
+        ),
+        Example(
+            text="""\
+                import torch
+                if x.is_cuda:
+                    with torch.autocast("cuda", enabled=False):
+                        pass
+                """,
         ),
         Example(text="""import torch\nwith torch.autocast("cuda", enabled=use_amp):\n    pass\n"""),
         Example(text="""import torch\nscaler = torch.cuda.amp.GradScaler(enabled=False)\n"""),

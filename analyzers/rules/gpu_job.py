@@ -21,6 +21,7 @@ _REQUESTS = {
 _SUBMITS = {"srun": "SBATCH", "sbatch": "SBATCH", "salloc": "SBATCH", "qsub": "PBS", "bsub": "BSUB"}
 _MODULE = re.compile(r"(?:^|/)(?:cuda|cudnn|nccl|cudatoolkit|nvhpc)\b", re.IGNORECASE)
 _WORDS = re.compile(rb"\bnvidia-|\bnvcc\b|\b(?:module|ml|srun|sbatch|salloc|qsub|bsub)\b")
+_CUDA_FILE = re.compile(r"\.cu\Z")
 _TOOLS = ("nvidia-smi", "nvcc", "nvidia-settings", "nvidia-modprobe", "nvidia-persistenced")
 
 
@@ -61,6 +62,9 @@ def _command(document: ShellDocument, command: Command) -> Match | None:
             name=command.name
         )
         severity = Severity.COSMETIC if document.elsewhere else None
+        if command.name == "nvcc" and any(_CUDA_FILE.search(one) for one in command.arguments):
+            message = _("nvcc does not exist on macOS: what it compiles here is missing on a Mac.")
+            severity = severity or Severity.BLOCKS
         return Match(command.start, command.end, message, severity)
     if command.name in ("module", "ml"):
         wanted = command.arguments

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from packaging.requirements import InvalidRequirement, Requirement
-
 from analyzers.documents.locks import LockDocument
+from analyzers.documents.requirements import requirement
 from analyzers.environment import requirement_trouble
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
@@ -14,11 +13,8 @@ from project.vocabulary import Fix, Severity
 def find(document: LockDocument) -> Iterator[Match]:
     """Locked packages that are reached on a Mac and that no Mac can use, each once."""
     for one in document.locked():
-        try:
-            wanted = Requirement(f"{one.name}=={one.version}" if one.version else one.name)
-        except InvalidRequirement:
-            continue
-        trouble = requirement_trouble(wanted)
+        wanted = requirement(f"{one.name}=={one.version}" if one.version else one.name)
+        trouble = requirement_trouble(wanted) if wanted is not None else None
         if trouble is not None:
             message = _("{trouble} The lock file gives it to a Mac, too.")
             yield Match(

@@ -56,7 +56,7 @@ RULE = Rule(
         "and Apple silicon has no driver for external cards."
     ),
     advice=N_("Take the step out. On a Mac the GPU is Apple's, and PyTorch reaches it by MPS."),
-    source="https://support.apple.com/en-us/102363",
+    source="Apple Support on external graphics processors, https://support.apple.com/en-us/HT208544",
     find=find,
     examples=(
         Example(

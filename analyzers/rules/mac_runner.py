@@ -24,12 +24,15 @@ def find(document: ServiceDocument) -> Iterator[Match]:
             "A hosted Mac is a virtual machine: it may report MPS and refuse every allocation, so "
             "let the test try a tensor first."
         )
+        severity = Severity.COSMETIC
         if value.endswith("-latest"):
+            severity = Severity.DEGRADES
             message += " " + _(
-                "Its macOS changes under this name, and Metal's mathematics comes with macOS: name "
-                "a release such as macos-15, and keep results with the macOS build that gave them."
+                "Its macOS changes under this name, and Metal's mathematics comes with macOS, so that "
+                "the same wheel gives other numbers: name a release such as macos-15, and keep "
+                "results with the macOS build that gave them."
             )
-        yield Match(setting.value.start, setting.value.end, message)
+        yield Match(setting.value.start, setting.value.end, message, severity)
 
 
 RULE = Rule(

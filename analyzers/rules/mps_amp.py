@@ -36,11 +36,21 @@ def find(document: PythonDocument) -> Iterator[Match]:
             yield Match(
                 call.start_byte,
                 call.end_byte,
-                _("autocast('mps') takes bfloat16 from PyTorch 2.6 on; it is refused before.")
-                if bfloat16
-                else _("autocast('mps') is an error before PyTorch 2.5."),
-                until="2.6" if bfloat16 else "2.5",
+                _("autocast('mps') is an error before PyTorch 2.5."),
+                until="2.5",
             )
+            if bfloat16:
+                yield Match(
+                    call.start_byte,
+                    call.end_byte,
+                    _(
+                        "PyTorch 2.5 warns of bfloat16 on MPS and switches autocast off; from 2.6 on "
+                        "it takes it, on macOS 14."
+                    ),
+                    severity=Severity.DEGRADES,
+                    since="2.5",
+                    until="2.6",
+                )
 
 
 RULE = Rule(
@@ -61,7 +71,11 @@ RULE = Rule(
         "Ask for PyTorch 2.8, or turn autocast and the scaler off together on older releases; do "
         "not disable the scaler alone."
     ),
-    source="torch/amp in the macOS arm64 wheels 2.4 to 2.8, read; https://github.com/pytorch/pytorch/pull/142397",
+    source=(
+        "torch/amp in the macOS arm64 wheels 2.6.0 and 2.8.0, read; the issue "
+        "https://github.com/pytorch/pytorch/issues/142397 and the pull requests 99272, 139390 and "
+        "150255 there for what was before and between"
+    ),
     since="autocast: PyTorch 2.5; GradScaler: PyTorch 2.8",
     find=find,
     examples=(
@@ -76,6 +90,7 @@ RULE = Rule(
                 """,
             finds=(
                 'torch.amp.GradScaler("mps")',
+                'torch.autocast("mps", dtype=torch.bfloat16)',
                 'torch.autocast("mps", dtype=torch.bfloat16)',
                 'torch.amp.autocast(device_type="mps")',
             ),

@@ -1,4 +1,4 @@
-"""E342: programs that stop when MPS is not available."""
+"""E342: programs for which it decides all that MPS is available."""
 
 import re
 from collections.abc import Iterator
@@ -6,23 +6,38 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analyzers.arguments import call_of
+from analyzers.devices import names_device
 from analyzers.documents.python import PythonDocument, nth
 from analyzers.reach import under_condition
-from analyzers.rule import Example, Match, Rule, Word
+from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 #: A condition of a program that was asked for MPS.
 _ASKED = re.compile(rb"mps")
+_CUDA = re.compile(rb"(?i)cuda")
 _NAMES = ("torch.backends.mps.is_available", "torch.mps.is_available")
 
 
 def find(document: PythonDocument) -> Iterator[Match]:
-    """Assertions that MPS is there, and errors that are raised when it is not."""
+    """Assertions that MPS is there, errors when it is not, and choices that rest on it alone."""
     for name in _NAMES:
         for reference in document.references(name):
             call = call_of(reference.node)
-            place = _stops(document, call) if call is not None else None
+            if call is None:
+                continue
+            if _is_trusted(document, call) and not document.says(_CUDA):
+                yield Match(
+                    call.start_byte,
+                    call.end_byte,
+                    _(
+                        "Available is not yet usable: virtual Macs, as continuous integration has "
+                        "them, say yes and refuse the first bytes as out of memory. Where this runs "
+                        "on such a machine, try a small tensor, and go on with the CPU and a message."
+                    ),
+                    severity=Severity.COSMETIC,
+                )
+            place = _stops(document, call)
             if place is not None:
                 yield Match(
                     place.start_byte,
@@ -34,6 +49,20 @@ def find(document: PythonDocument) -> Iterator[Match]:
                         "none."
                     ),
                 )
+
+
+def _is_trusted(document: PythonDocument, call: Node) -> bool:
+    """Whether the call alone decides between MPS and the CPU."""
+    choice = call.parent
+    if choice is None or choice.type != "conditional_expression" or nth(choice, 1) != call:
+        return False
+    first, last = nth(choice, 0), nth(choice, 2)
+    return (
+        first is not None
+        and last is not None
+        and names_device(document, first, "mps")
+        and names_device(document, last, "cpu")
+    )
 
 
 def _stops(document: PythonDocument, call: Node) -> Node | None:
@@ -67,15 +96,17 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(Word(b"mps.is_available", re.compile(rb"\b(?:assert|not)\b")),),
-    what=N_("The program stops unless MPS is available."),
+    triggers=(b"mps.is_available",),
+    what=N_("The program stops unless MPS is available, or takes it where it is, untried."),
     why=N_(
         "is_available() is about this process, in this session. It is false in sandboxes that hide "
         "the Metal device, and true on virtual machines that refuse the first tensor, so that it is "
         "neither proof that a Mac lacks MPS nor that MPS can be used."
     ),
     advice=N_(
-        "Report is_built() and is_available() apart, try one small tensor, and go on with the CPU if you can."
+        "Report is_built() and is_available() apart, try one small tensor, and go on with the CPU "
+        "if you can. Raising the memory limit, as the error proposes, does not help on such a "
+        "machine, and the error says nothing about the model."
     ),
     source="https://github.com/openai/codex/issues/10199; https://docs.pytorch.org/docs/stable/notes/mps.html",
     find=find,
@@ -93,7 +124,17 @@ RULE = Rule(
             ),
         ),
         Example(
-            text="""import torch\ndevice = "mps" if torch.backends.mps.is_available() else "cpu"\n"""
+            text="""import torch\ndevice = "mps" if torch.backends.mps.is_available() else "cpu"\n""",
+            finds=("torch.backends.mps.is_available()",),
+        ),
+        Example(
+            text="""\
+                import torch
+                if torch.cuda.is_available():
+                    device = "cuda"
+                else:
+                    device = "mps" if torch.backends.mps.is_available() else "cpu"
+                """
         ),
         Example(
             text="""\

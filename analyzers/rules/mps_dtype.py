@@ -36,8 +36,9 @@ def find(document: PythonDocument) -> Iterator[Match]:
                 call.start_byte,
                 call.end_byte,
                 _(
-                    "bfloat16 on MPS needs PyTorch 2.3 and macOS 14, both: elsewhere take float16 "
-                    "or float32. torch.backends.mps.is_macos_or_newer(14, 0) asks."
+                    "bfloat16 on MPS needs PyTorch 2.3, macOS 14 and Apple silicon, all of them: "
+                    "elsewhere take float16 or float32. torch.backends.mps.is_macos_or_newer(14, 0) "
+                    "asks for the macOS."
                 ),
                 until="2.9",
             )
@@ -79,8 +80,9 @@ RULE = Rule(
     ),
     advice=N_("Choose the type together with the device, and ask for the macOS where it matters."),
     source=(
-        "macOS arm64 wheels 2.2 to 2.9, read; https://github.com/pytorch/pytorch/issues/141864 for "
-        "Macs with Intel processors"
+        "aten/src/ATen/mps/EmptyTensor.cpp of PyTorch, read; "
+        "https://github.com/pytorch/pytorch/pull/119641 of February 2024 for bfloat16; "
+        "https://github.com/pytorch/pytorch/issues/141864 for Macs with Intel processors"
     ),
     since="bfloat16: PyTorch 2.3 with macOS 14",
     find=find,

@@ -16,7 +16,7 @@ HIGH = "PYTORCH_MPS_HIGH_WATERMARK_RATIO"
 LOW = b"PYTORCH_MPS_LOW_WATERMARK_RATIO"
 
 _NAME = re.compile(rb"(?:PYTORCH_ENABLE_MPS_FALLBACK|PYTORCH_MPS_HIGH_WATERMARK_RATIO)")
-_NUMBER = re.compile(r"\s*[+-]?\d+")
+_NUMBER = re.compile(r"\s*[+-]?(\d+)")
 #: Packages that import torch when they are imported.
 _BRING_TORCH = re.compile(
     r"(?:torch\w*|pytorch_lightning|lightning|transformers|accelerate|diffusers|timm|ultralytics|"
@@ -76,7 +76,7 @@ def _fallback(document: PythonDocument, place: Node, value: str | None) -> Itera
             ).format(name=FALLBACK, value=repr(value)),
             severity=Severity.BLOCKS,
         )
-    elif number is not None and int(number[0]) == 0:
+    elif number is not None and not number[1].strip("0"):
         return
     elif _after_torch(document, place):
         yield Match(
@@ -151,8 +151,8 @@ RULE = Rule(
         "not help with types that MPS does not have."
     ),
     advice=N_(
-        "Set the fallback in the shell for a run that counts what falls back, and leave the limit "
-        "on memory as it is."
+        "Set the fallback in the shell, to 1 and no word, for a run that counts what falls back, and "
+        "leave the limit on memory as it is."
     ),
     source=(
         "https://docs.pytorch.org/docs/stable/mps_environment_variables.html; "

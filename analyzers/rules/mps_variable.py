@@ -100,9 +100,13 @@ RULE = Rule(
     ),
     advice=N_(
         "Leave the fallback off by default and count what falls back; lower both watermarks "
-        "together, or none."
+        "together, or none. 0.0 is no cure for running out of memory: without a limit a program can "
+        "take the whole machine down."
     ),
-    source="https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/mps/MPSAllocator.h",
+    source=(
+        "aten/src/ATen/mps/MPSAllocator.h, MPSAllocator.mm and MPSFallback.mm of PyTorch, read; "
+        "https://docs.pytorch.org/docs/stable/mps_environment_variables.html"
+    ),
     find=find,
     examples=(
         Example(

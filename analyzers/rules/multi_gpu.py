@@ -38,7 +38,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
             if is_guarded(document, call) or under_condition(document, call, _OPTIONAL):
                 yield _match(
                     call,
-                    _("Runs with several CUDA cards alone; a Mac has one GPU."),
+                    _("Runs with CUDA cards alone; a Mac has one GPU, which needs no wrapper."),
                     Severity.COSMETIC,
                 )
             else:

@@ -11,8 +11,9 @@ from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
-_TEXT = re.compile(rb"""(?i)["'](?:cpu:gloo,cuda:)?nccl["']""")
+_TEXT = re.compile(rb"""(?i)["'](?:(?:cpu:\w+,)?cuda:)?nccl(?:,cpu:\w+)?["']""")
 _ASKS = "torch.distributed.is_nccl_available"
+_CONSTANT = "torch.distributed.Backend.NCCL"
 _STORES = (
     "assignment",
     "keyword_argument",
@@ -39,6 +40,8 @@ def find(document: PythonDocument) -> Iterator[Match]:
             node = reference.node
             message = _("On a Mac this is False: PyTorch is built there without NCCL.")
             yield Match(node.start_byte, node.end_byte, message, severity=Severity.COSMETIC)
+        elif reference.name == _CONSTANT and reference.node.parent is not None:
+            yield _match(document, reference.node, reference.node.parent)
 
 
 def _match(document: PythonDocument, string: Node, parent: Node) -> Match:
@@ -105,6 +108,16 @@ RULE = Rule(
                     pass
                 """,
             finds=('"nccl"', "backend='nccl'", '"nccl"', '"nccl"', "dist.is_nccl_available"),
+        ),
+        Example(
+            text="""\
+                import torch.distributed as dist
+                dist.init_process_group("cuda:nccl,cpu:gloo")
+                backend = dist.Backend.NCCL
+                if dist.get_backend() == dist.Backend.NCCL:
+                    pass
+                """,
+            finds=('"cuda:nccl,cpu:gloo"', "dist.Backend.NCCL", "dist.Backend.NCCL"),
         ),
         Example(text="""import torch.distributed as dist\ndist.init_process_group("gloo")\n"""),
         Example(text="""# backend="nccl"\n"""),

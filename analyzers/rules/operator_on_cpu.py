@@ -44,7 +44,10 @@ RULE = Rule(
         "slower than the CPU."
     ),
     advice=N_("Leave out .cpu(), gather results on the device, and read them once."),
-    source="macOS arm64 wheels of torchvision 0.15 to 0.23, read",
+    source=(
+        "https://github.com/pytorch/vision/pull/7643 of 2023, which brings the kernels; "
+        "torchvision/csrc/ops/mps in that repository"
+    ),
     since="torchvision 0.16",
     find=find,
     examples=(

@@ -39,6 +39,19 @@ _ONE = re.compile(r"1|[(\[]\s*1\s*,\s*1\s*,\s*1\s*,?\s*[)\]]")
 
 def find(document: PythonDocument) -> Iterator[Match]:
     """Calls of operators whose state on MPS depends on the release, or that have none."""
+    calls = list(_calls(document))
+    needs = [_release(one.since) for _call, _name, one in calls if not one.on_cpu]
+    newest = max(needs) if needs and all(needs) else ()
+    for call, name, operator in calls:
+        yield _match(call, name, operator, newest)
+
+
+def _release(since: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in since.split(".")) if since else ()
+
+
+def _calls(document: PythonDocument) -> Iterator[tuple[Node, str, Operator]]:
+    """The calls, what they are called, and what MPS has of them."""
     for _found, node in document.hits(_names()):
         if node.type != "identifier":
             continue
@@ -54,13 +67,13 @@ def find(document: PythonDocument) -> Iterator[Match]:
             continue
         operator = OPERATORS.get(name) or _by_arguments(document, call, name)
         if operator is not None and not _elsewhere(document, call):
-            yield _match(call, name, operator)
+            yield call, name, operator
     for method, operator in METHODS.items():
         if method.encode() not in document.text:
             continue
         for call, receiver, _name in calls_of(document, method):
             if document.dotted(receiver) is None and not _elsewhere(document, call):
-                yield _match(call, f"Tensor.{method}", operator)
+                yield call, f"Tensor.{method}", operator
 
 
 @cache
@@ -113,7 +126,7 @@ def _is_made_on_cpu(document: PythonDocument, value: Node) -> bool:
     return name in ("torch.tensor", "torch.from_numpy", "torch.Tensor")
 
 
-def _match(call: Node, name: str, operator: Operator) -> Match:
+def _match(call: Node, name: str, operator: Operator, newest: tuple[int, ...]) -> Match:
     if operator.on_cpu:
         message = _(
             "Before PyTorch {since} {name} runs on the CPU by itself when its tensor is on MPS: "
@@ -130,10 +143,21 @@ def _match(call: Node, name: str, operator: Operator) -> Match:
             "copy to the CPU and back with PYTORCH_ENABLE_MPS_FALLBACK=1. Compute this step on the "
             "CPU, or by other operators."
         )
+    message = message.format(name=name, since=operator.since)
+    if is_true(keyword(call, "antialias")):
+        message += " " + _("Without antialias it runs, and gives other numbers.")
+    elif name.startswith(("torch.fft.", "torch.stft", "torch.istft")):
+        message += " " + _("It asks for macOS 14 as well, and never takes complex128.")
+    elif "onvTranspose3d" in name or "conv_transpose3d" in name:
+        message += " " + _("float16 and bfloat16 are refused there as well.")
+    if operator.since and not operator.on_cpu and newest > _release(operator.since):
+        message += " " + _("All that this file uses is there from PyTorch {newest} on.").format(
+            newest=".".join(map(str, newest))
+        )
     return Match(
         call.start_byte,
         call.end_byte,
-        message.format(name=name, since=operator.since),
+        message,
         severity=Severity.DEGRADES if operator.on_cpu else None,
         until=operator.since or None,
     )

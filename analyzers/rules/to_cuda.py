@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from analyzers.cuda_only import handed_over
 from analyzers.devices import Role, device_strings
 from analyzers.documents.python import PythonDocument
 from analyzers.guards import Standing, standing
-from analyzers.messages import device_message, handled_message
+from analyzers.messages import device_message, handled_message, skipped_message
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -22,10 +23,13 @@ def find(document: PythonDocument) -> Iterator[Match]:
         if receiver is not None and receiver.start_point.row != receiver.end_point.row:
             start = string.node.start_byte
         found = standing(document, call)
-        if found is Standing.HANDLED:
-            message = handled_message()
+        if found in (Standing.HANDLED, Standing.SKIPPED):
+            message = handled_message() if found is Standing.HANDLED else skipped_message()
             end = call.end_byte
             yield Match(start, end, message, severity=Severity.COSMETIC, fix=Fix.NONE)
+            continue
+        if found is Standing.BARE and (reason := handed_over(document, call)) is not None:
+            yield Match(start, call.end_byte, reason, fix=Fix.NONE)
             continue
         guarded = found is Standing.GUARDED
         yield Match(
@@ -36,7 +40,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
                 "instead of moving to the Apple GPU."
             )
             if guarded
-            else device_message(string, guarded),
+            else device_message(document, string, guarded),
             severity=Severity.DEGRADES if guarded else None,
             fix=Fix.MANUAL if guarded or string.index not in (None, 0) else None,
         )

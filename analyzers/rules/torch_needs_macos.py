@@ -14,7 +14,7 @@ from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
-_MACOS = re.compile(rb"(?i)\bmac\s?os(?:\s+(?:x|>=|[a-z]+))?\s+(\d{2})(?:\.(\d+))?\b")
+_MACOS = re.compile(rb"(?i)\bmac\s?os(?:\s+(?:x|>=|[a-z]+))?\s+(\d{2})(?:\.(\d{1,9}))?\b")
 #: Release of PyTorch, and the first macOS that its wheels run on.
 _NEEDS = (("2.9", (14, 0)), ("2.5", (13, 0)), ("1.12", (12, 3)))
 
@@ -55,7 +55,7 @@ def _pin(version: str) -> SpecifierSet:
 def _message(release: str, needs: tuple[int, int]) -> str:
     return _(
         "From PyTorch {release} on the wheels want macOS {major}.{minor}, and this file speaks of "
-        "an older one. The number in PyTorch's own message lags behind: take the newest release "
+        "an older one, where MPS is built and not available. The number in PyTorch's own message lags behind: take the newest release "
         "that fits (2.4 for macOS 12, 2.8 for macOS 13), or update macOS."
     ).format(release=release, major=needs[0], minor=needs[1])
 
@@ -63,7 +63,7 @@ def _message(release: str, needs: tuple[int, int]) -> str:
 RULE = Rule(
     code="E307",
     name="torch-needs-macos",
-    severity=Severity.COSMETIC,
+    severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=PackagesDocument,
     triggers=(b"macos", b"mac os"),

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 
-from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from analyzers.binaries.document import BinaryDocument
 from analyzers.binaries.evidence import listed
+from analyzers.documents.requirements import requirement
 from analyzers.environment import requirement_trouble
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
@@ -46,10 +46,8 @@ def _needs(document: BinaryDocument) -> Iterator[str]:
 
 
 def _unmet(text: str) -> Iterator[str]:
-    try:
-        trouble = requirement_trouble(Requirement(text))
-    except (InvalidRequirement, RecursionError):
-        return
+    wanted = requirement(text)
+    trouble = requirement_trouble(wanted) if wanted is not None else None
     if trouble is not None and trouble.severity is Severity.BLOCKS:
         yield text
 

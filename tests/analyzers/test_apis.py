@@ -367,7 +367,7 @@ def test_an_assertion_that_mps_is_there_is_about_the_session() -> None:
     assert (one.rule, str(one.layer), str(one.severity)) == ("E342", "environment", "blocks")
     assert "sandbox" in one.message
     choice = 'import torch\ndevice = "mps" if torch.backends.mps.is_available() else "cpu"\n'
-    assert shown(choice) == []
+    assert shown(choice) == [("E342", "cosmetic", "torch.backends.mps.is_available()")]
 
 
 # -- operators ---------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ def test_a_parser_of_device_names() -> None:
                 return torch.device(name)
             return torch.device("cpu")
         """
-    assert short(text) == [("D111", C, '"cuda" in name')]
+    assert short(text) == [("D111", D, '"cuda" in name')]
 
 
 def test_a_program_that_refuses_to_start() -> None:

@@ -239,3 +239,17 @@ def test_an_index_in_place_of_the_usual_one_is_worse_than_one_beside_it(
 ) -> None:
     trouble = index_trouble(Option(option, "https://download.pytorch.org/whl/cu121", 0, 1))
     assert (trouble.severity.value if trouble is not None else None) == severity
+
+
+@pytest.mark.parametrize("text", ["jax[cuda12]", "tensorflow[and-cuda]==2.16", "spacy[cuda12x]"])
+def test_an_extra_for_cuda_is_named_before_the_library(text: str) -> None:
+    trouble = requirement_trouble(Requirement(text))
+    assert trouble is not None
+    assert trouble.severity is Severity.BLOCKS
+    assert "The extra" in trouble.message
+    assert "alone on a Mac" in trouble.message
+
+
+@pytest.mark.parametrize("text", ["tensorflow[cute]", "spacy[lookups]", "tool[cucumber]"])
+def test_an_extra_that_only_begins_alike_is_none(text: str) -> None:
+    assert requirement_trouble(Requirement(text)) is None

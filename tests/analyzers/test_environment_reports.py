@@ -162,7 +162,7 @@ def test_a_hosted_mac_changes_and_may_refuse() -> None:
               - run: pytest tests/test_sam_mps.py
         """
     (found,) = findings(".github/workflows/ci.yml", text)
-    assert (found.rule, found.severity, found.text) == ("E317", Severity.COSMETIC, "macos-latest")
+    assert (found.rule, found.severity, found.text) == ("E317", Severity.DEGRADES, "macos-latest")
     assert "macOS build" in found.message
     assert "refuse every allocation" in found.message
     (pinned,) = findings(".github/workflows/ci.yml", text.replace("latest", "15"))
@@ -189,7 +189,7 @@ def test_a_notebook_has_shell_in_its_cells() -> None:
 
 def test_a_pin_that_the_named_macos_cannot_take() -> None:
     (found,) = findings("requirements.txt", "# macOS 12.7.6, arm64\ntorch==2.5.1\n")
-    assert (found.rule, found.severity) == ("E307", Severity.COSMETIC)
+    assert (found.rule, found.severity) == ("E307", Severity.DEGRADES)
     assert "13.0" in found.message
     assert "2.4 for macOS 12" in found.message
     assert findings("requirements.txt", "torch==2.5.1\n") == ()

@@ -20,6 +20,7 @@ def standing_of_cuda_call(text: str) -> Standing:
     [
         "if torch.cuda.is_available():\n    x.cuda()\n",
         "if ready and torch.cuda.is_available():\n    x.cuda()\n",
+        "if hasattr(t, 'cuda') and t.cuda.is_available():\n    x.cuda()\n",
         "if device.type == 'cuda':\n    x.cuda()\n",
         "if 'cuda' in name:\n    x.cuda()\n",
         "if torch.cuda.device_count() > 1:\n    x.cuda()\n",
@@ -29,10 +30,6 @@ def standing_of_cuda_call(text: str) -> Standing:
         "y = x if not torch.cuda.is_available() else x.cuda()\n",
         "torch.cuda.is_available() and x.cuda()\n",
         "def f(x):\n    if not torch.cuda.is_available():\n        return x\n    return x.cuda()\n",
-        "def f(x):\n    if not torch.cuda.is_available():\n        pytest.skip('')\n    x.cuda()\n",
-        "@pytest.mark.skipif(not torch.cuda.is_available(), reason='')\ndef f():\n    x.cuda()\n",
-        "@unittest.skipUnless(torch.cuda.is_available(), 'x')\nclass A:\n    y = x.cuda()\n",
-        "@require_torch_gpu\ndef f():\n    x.cuda()\n",
         "gpu = torch.cuda.is_available()\nif gpu:\n    x.cuda()\n",
         "args.cuda = args.cuda and torch.cuda.is_available()\nif args.cuda:\n    x.cuda()\n",
         "slow = not torch.cuda.is_available()\nif not slow:\n    x.cuda()\n",
@@ -41,6 +38,36 @@ def standing_of_cuda_call(text: str) -> Standing:
 )
 def test_what_runs_only_with_cuda(text: str) -> None:
     assert standing_of_cuda_call(text) is Standing.GUARDED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(x):\n    if not torch.cuda.is_available():\n        pytest.skip('')\n    x.cuda()\n",
+        "def f(x):\n    if not is_cuda_available():\n        self.skipTest('')\n    x.cuda()\n",
+        "@pytest.mark.skipif(not torch.cuda.is_available(), reason='')\ndef f():\n    x.cuda()\n",
+        "@unittest.skipUnless(torch.cuda.is_available(), 'x')\nclass A:\n    y = x.cuda()\n",
+        "@require_torch_gpu\ndef f():\n    x.cuda()\n",
+        "@RunIf(min_cuda_gpus=2, standalone=True)\ndef f():\n    x.cuda()\n",
+        "pytestmark = [pytest.mark.skipif(not torch.cuda.is_available(), reason='')]\nx.cuda()\n",
+        "@p('y', [pytest.param(x.cuda(), marks=RunIf(min_cuda_gpus=1))])\ndef f(y):\n    pass\n",
+    ],
+)
+def test_what_is_skipped_without_cuda(text: str) -> None:
+    assert standing_of_cuda_call(text) is Standing.SKIPPED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@RunIf(min_cuda_gpus=0, linux=True)\ndef f():\n    x.cuda()\n",
+        "@RunIf(min_torch='2.0')\ndef f():\n    x.cuda()\n",
+        "pytestmark = pytest.mark.slow\nx.cuda()\n",
+        "@p('y', [pytest.param(x.cuda(), marks=pytest.mark.slow)])\ndef f(y):\n    pass\n",
+    ],
+)
+def test_what_is_not_skipped(text: str) -> None:
+    assert standing_of_cuda_call(text) is Standing.BARE
 
 
 @pytest.mark.parametrize(
