@@ -17,7 +17,7 @@ CUDA_FLAG = re.compile(
     r"(?i)_*(?:(?:torch|args|opt)_)?"
     r"(?:(?:use|using|has|have|with|is|on|to|no|not|non|enable|enabled|disable|try|want|allow|"
     r"force|require|requires|run)_?)*"
-    r"cuda(?:_?(?:is_?)?(?:available|avail|enabled|flag|ok|on))?_*\Z"
+    r"(?:torch_)?cuda(?:_?(?:is_?)?(?:available|avail|enabled|flag|ok|on))?_*\Z"
 )
 _MOST = 12
 

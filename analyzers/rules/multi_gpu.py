@@ -54,7 +54,8 @@ def find(document: PythonDocument) -> Iterator[Match]:
     for name in _PROCESSES:
         for reference in document.references(name):
             call = call_of(reference.node)
-            if call is None:
+            # Their class methods work on models that were wrapped elsewhere.
+            if call is None or reference.name != name:
                 continue
             if is_guarded(document, call):
                 yield _match(
