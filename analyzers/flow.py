@@ -47,6 +47,17 @@ def _values(document: PythonDocument, name: str) -> Iterator[Node]:
                 yield right
 
 
+_NOT_CPU = re.compile(rb"!=\s*(?:torch\.device\(\s*)?[\"']cpu[\"']")
+
+
+def is_all_but_cpu(document: PythonDocument, name: str) -> bool:
+    """Whether a flag is on for whatever is not the CPU, MPS among it: ``cuda = device != "cpu"``."""
+    values = values_of(document, name)
+    return any(_NOT_CPU.search(document.text, one.start_byte, one.end_byte) for one in values) and (
+        not any(b"cuda" in document.text[one.start_byte : one.end_byte] for one in values)
+    )
+
+
 def is_on(document: PythonDocument, name: str) -> bool:
     """Whether a flag is on unless somebody turns it off: a default, a setting, an option."""
     return document.remember(("on", name), lambda: _is_on(document, name))
