@@ -51,7 +51,7 @@ _NOT_CPU = re.compile(rb"!=\s*(?:torch\.device\(\s*)?[\"']cpu[\"']")
 
 
 def is_all_but_cpu(document: PythonDocument, name: str) -> bool:
-    """Whether a flag is on for whatever is not the CPU, MPS among it: ``cuda = device != "cpu"``."""
+    """Whether a flag is on for whatever is not the CPU, as ``cuda = device != "cpu"`` is."""
     values = values_of(document, name)
     return any(_NOT_CPU.search(document.text, one.start_byte, one.end_byte) for one in values) and (
         not any(b"cuda" in document.text[one.start_byte : one.end_byte] for one in values)
