@@ -6,8 +6,9 @@ from analyzers.arguments import argument, keyword, string_of
 from analyzers.documents.python import PythonDocument
 from analyzers.guards import Standing, standing
 
+_CUDA = ("torch.cuda.amp.autocast", "torch.cuda.amp.autocast_mode.autocast")
 #: The names of autocast that can be given CUDA.
-AUTOCAST = ("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast")
+AUTOCAST = ("torch.autocast", "torch.amp.autocast", *_CUDA)
 
 
 def is_turned_off(call: Node) -> bool:
@@ -22,7 +23,7 @@ def is_full_precision_region(document: PythonDocument, call: Node) -> bool:
     name = document.dotted(function) if function is not None else None
     if name not in AUTOCAST:
         return False
-    if name == "torch.cuda.amp.autocast":
+    if name in _CUDA:
         off = argument(call, "enabled", 0)
         if off is None or off.type != "false":
             return False

@@ -17,7 +17,7 @@ CUDA_FLAG = re.compile(
     r"(?i)_*(?:(?:torch|args|opt)_)?"
     r"(?:(?:use|using|has|have|with|is|on|to|no|not|non|enable|enabled|disable|try|want|allow|"
     r"force|require|requires|run)_?)*"
-    r"cuda(?:_?(?:is_?)?(?:available|avail|enabled|flag|ok|on))?_*\Z"
+    r"(?:torch_)?cuda(?:_?(?:is_?)?(?:available|avail|enabled|flag|ok|on))?_*\Z"
 )
 _MOST = 12
 
@@ -45,6 +45,17 @@ def _values(document: PythonDocument, name: str) -> Iterator[Node]:
             right = holder.child_by_field_name("right")
             if right is not None:
                 yield right
+
+
+_NOT_CPU = re.compile(rb"!=\s*(?:torch\.device\(\s*)?[\"']cpu[\"']")
+
+
+def is_all_but_cpu(document: PythonDocument, name: str) -> bool:
+    """Whether a flag is on for whatever is not the CPU, as ``cuda = device != "cpu"`` is."""
+    values = values_of(document, name)
+    return any(_NOT_CPU.search(document.text, one.start_byte, one.end_byte) for one in values) and (
+        not any(b"cuda" in document.text[one.start_byte : one.end_byte] for one in values)
+    )
 
 
 def is_on(document: PythonDocument, name: str) -> bool:

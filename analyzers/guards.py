@@ -10,7 +10,7 @@ from enum import Enum
 from tree_sitter import Node
 
 from analyzers.documents.python import PythonDocument, enclosing, nth, unparenthesised
-from analyzers.flow import CUDA_FLAG, is_on, values_of
+from analyzers.flow import CUDA_FLAG, is_all_but_cpu, is_on, values_of
 from analyzers.spans import Span, inside, merged
 
 AVAILABLE = "torch.cuda.is_available"
@@ -184,7 +184,7 @@ def _sense_of_name(document: PythonDocument, name: str) -> int:
         return 1
     if CUDA_FLAG.match(name) is None or _NEGATIVE.search(name):
         return 0
-    return 0 if is_on(document, name) else 1
+    return 0 if is_on(document, name) or is_all_but_cpu(document, name) else 1
 
 
 def _sense_of_call(document: PythonDocument, call: Node) -> int:
@@ -218,7 +218,7 @@ def _sense_of_comparison(document: PythonDocument, node: Node) -> int:
             and all(_names_cuda_alone(document, one) for one in right.named_children)
         )
         return (1 if operator == b"in" else -1) if about else 0
-    if _names_cuda_alone(document, left) or _names_cuda_alone(document, right):
+    if any(_names_cuda_alone(document, one) or _is_nccl(document, one) for one in parts):
         return {b"==": 1, b"is": 1, b"!=": -1, b"is not": -1}.get(operator, 0)
     inner = sense(document, left, _DEEPEST)
     value = document.slice(right)
@@ -231,6 +231,11 @@ def _sense_of_comparison(document: PythonDocument, node: Node) -> int:
     no = {(b"==", "0"), (b"<", "1"), (b"<=", "0"), (b"is", "None"), (b"is", "False")}
     no |= {(b"==", "False")}
     return inner if (operator, value) in yes else -inner if (operator, value) in no else 0
+
+
+def _is_nccl(document: PythonDocument, node: Node) -> bool:
+    """Whether a text is NCCL, which no Mac has; or how PyTorch names it."""
+    return document.slice(node).strip("\"'") in ("nccl", "torch.distributed.Backend.NCCL")
 
 
 def _counts(document: PythonDocument, node: Node) -> bool:

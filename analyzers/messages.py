@@ -1,9 +1,11 @@
 """Sentences that several rules share."""
 
+import re
+
 from tree_sitter import Node
 
 from analyzers.devices import DeviceString, Role
-from analyzers.documents.python import PythonDocument, nth, statement_of
+from analyzers.documents.python import PythonDocument, enclosing, nth, statement_of
 from analyzers.guards import Standing, standing
 from analyzers.rule import Match
 from project.translation import _
@@ -20,6 +22,9 @@ def device_match(
     if found is Standing.GUARDED and _is_kept(at):
         message = _("Only where CUDA is available: a Mac keeps the value from elsewhere.")
         return Match(start, end, message, severity=Severity.DEGRADES, fix=Fix.MANUAL)
+    if found is Standing.BARE and _is_a_stand_in(document, at):
+        message = _("In a test with stand-ins: the name alone needs no CUDA, a tensor on it would.")
+        return Match(start, end, message, severity=Severity.COSMETIC, fix=Fix.NONE)
     guarded = found in (Standing.GUARDED, Standing.SKIPPED)
     return Match(
         start,
@@ -27,6 +32,31 @@ def device_match(
         device_message(document, string, guarded),
         severity=Severity.COSMETIC if guarded else None,
         fix=Fix.NONE if guarded else Fix.MANUAL if string.index not in (None, 0) else None,
+    )
+
+
+def _is_a_stand_in(document: PythonDocument, at: Node) -> bool:
+    """Whether a device is passed around in a test that replaces parts, and no tensor is made."""
+    if not document.remember("stand-ins", lambda: _has_stand_ins(document)):
+        return False
+    call = enclosing(at, ("call",))
+    function = call.child_by_field_name("function") if call is not None else None
+    if function is None:
+        return True
+    name = document.dotted(function) or ""
+    return name == "torch.device" or not (
+        name.split(".")[0] == "torch" or document.slice(function).endswith((".to", ".cuda"))
+    )
+
+
+_TEST_FILE = re.compile(r"(?:^|/)(?:test_\w*|\w*_test|conftest)\.py\Z")
+_STAND_INS = re.compile(rb"\b(?:Magic|Property)?Mock\b|\bmonkeypatch\b|\bpatch\b|[Ff]ake|[Dd]ummy")
+
+
+def _has_stand_ins(document: PythonDocument) -> bool:
+    return (
+        _TEST_FILE.search(document.path) is not None
+        and _STAND_INS.search(document.text) is not None
     )
 
 

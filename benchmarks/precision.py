@@ -14,9 +14,15 @@ from one rule, as far as there are others. It writes
   and is the place more than a mention of CUDA), ``layer``, ``severity`` and ``why``;
 - ``key.tsv``: how the tool grades each; not to be opened before the verdicts are written.
 
-The severities, as the judge applies them to a Mac: ``blocks``, the step that the place belongs to
-fails there; ``degrades``, it runs, but slower, elsewhere or wrong, or the result is of no use on a
-Mac; ``cosmetic``, nothing depends on it there.
+The severities, as the judge applies them to a Mac:
+
+- ``blocks``: the step that the place belongs to fails there when it is reached;
+- ``degrades``: it runs, but slower, elsewhere or wrong; or it fails with some inputs alone, such as
+  a checkpoint that was saved on CUDA, or for those alone who ask for it, such as an extra;
+- ``cosmetic``: nothing depends on it there. A flag, a count or a question about CUDA is cosmetic in
+  itself, unless the program stops or a device is chosen by it: what it lets through is judged at
+  its own place. So is a test that is skipped without CUDA, a directive for a batch system, and a
+  command in a text for readers, unless it installs something (``degrades``).
 
 ``compare`` joins the two. A finding counts as right when it is true, in the layer and of the
 severity that the judge named. Exit status 1 when less than 97 % are right.

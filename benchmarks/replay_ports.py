@@ -56,6 +56,9 @@ _CODE = re.compile(
     """,
     re.VERBOSE,
 )
+#: An import from a module that is not PyTorch's: its path is somebody's own name, what it gives is
+#: judged like any other.
+_OWN_MODULE = re.compile(r"^\s*from\s+(?!torch\b)[\w.\s]+?\bimport\b")
 _DEVICE = re.compile(r"cuda(?::\S*)?\Z")
 _WORD = re.compile(
     r"(?:-{1,2}(?:[\w]+[-_])*cuda(?:[-_](?:available|device|id))?|(?:no|use|is|has|with)_cuda"
@@ -108,7 +111,7 @@ def judge(text: str) -> Judged:
 def _judge_code(judged: Judged, line: int, code: str) -> None:
     if code.strip():
         judged.code.add(line)
-    if _CODE.search(code):
+    if _CODE.search(_OWN_MODULE.sub("import", code)):
         judged.naming.add(line)
 
 

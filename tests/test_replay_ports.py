@@ -29,6 +29,7 @@ def replay_ports() -> ModuleType:
         "x.cuda()",
         "torch.cuda.synchronize()",
         "from torch import nn, cuda",
+        "from polygraphy import cuda",
         "torch.backends.cuda.matmul.allow_tf32 = True",
         "import torch.backends.cudnn as cudnn",
         "device = 'cuda:0'",
@@ -56,6 +57,7 @@ def test_lines_that_name_cuda(replay_ports: ModuleType, line: str) -> None:
         "print('move it to cuda')",
         "def build_cuda_model(): pass",
         "from ops import cuda_kernels",
+        "from .cuda._wrapper import project",
         "barracuda = 1",
     ],
 )

@@ -24,8 +24,10 @@ class CondaDocument(Document):
 
     @classmethod
     def accepts(cls, path: str) -> bool:
-        """By the usual names; workflows of a CI service are none."""
+        """By the usual names, and the lock of pixi; workflows of a CI service are none."""
         pure = PurePosixPath(path.lower())
+        if pure.name == "pixi.lock":
+            return True
         return bool(_NAME.fullmatch(pure.name)) and ".github" not in pure.parts
 
     def parsed(self) -> Node:

@@ -23,6 +23,8 @@ _LITERAL = re.compile(
     rb"|'(?:\\[^\n]{1,10}?|[^'\\\n])'",
     re.DOTALL,
 )
+#: Kernels of Huawei's Ascend, which take CUDA's words for theirs.
+_ASCEND = re.compile(rb"\b__aicore__\b")
 _VISIBLE = re.compile(rb"[^\r\n]")
 _GLOBAL = re.compile(rb"\b__global__\b")
 _DEVICE = re.compile(rb"\b__(?:device|global)__\b")
@@ -68,7 +70,7 @@ CPP_SUFFIXES = (".cpp", ".cc", ".cxx", ".c++", *HEADERS)
 _INCLUDE = re.compile(rb"[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\r\n]+)[>\"]")
 _CONDITION = re.compile(rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b", re.MULTILINE)
 _DISABLED = re.compile(rb"^[ \t]*#[ \t]*if[ \t]+(?:0|false)\b(?![ \t]*[|&=<>])", re.MULTILINE)
-_ABOUT_CUDA = re.compile(rb"CUDA|__NVCC__|NVCC|USE_GPU|WITH_GPU")
+_ABOUT_CUDA = re.compile(rb"CUDA|NVIDIA|__NVCC__|NVCC|USE_GPU|WITH_GPU")
 _NEGATED = re.compile(rb"!\s*\(?\s*(?:defined\s*\(?\s*)?\w*(?:CUDA|NVCC|GPU)")
 
 
@@ -235,6 +237,8 @@ class CudaDocument(Document):
 
     def kernels(self) -> Iterator[Kernel]:
         """Every kernel that is defined; declarations are left out."""
+        if _ASCEND.search(self.code) is not None:
+            return
         for match, limit in self._parts(_GLOBAL):
             kernel = self._kernel(match.start(), match.end(), limit)
             if kernel is not None:
@@ -285,6 +289,8 @@ class CudaDocument(Document):
 
     def launches(self) -> Iterator[Launch]:
         """Every ``kernel<<<...>>>(...)`` and every launch through the runtime or driver API."""
+        if _ASCEND.search(self.code) is not None:
+            return
         found = {launch.start: launch for launch in self._chevron_launches()}
         for match, limit in self._parts(_RUNTIME_LAUNCH):
             end = _balanced(self.code, match.end() - 1, limit)

@@ -33,16 +33,16 @@ def source_of(path: str, data: bytes) -> Source:
     ends: list[int] = []
     cells: list[int] = []
     seams: list[int] = []
-    for cell in _code_cells(root):
+    for cell in code_cells(root):
         if text and not text.endswith(b"\n"):
             text += b"\n"
             offsets.append(ends[-1])
             ends.append(ends[-1])
         start = len(text)
         cells.append(start)
-        for string in _source_strings(cell):
+        for string in source_strings(cell):
             seams.append(len(text))
-            _unescape(data, string, text, offsets, ends)
+            unescape(data, string, text, offsets, ends)
         text[start:] = _without_magics(bytes(text[start:]))
     offsets.append(ends[-1] if ends else 0)
     body = bytes(text)
@@ -71,7 +71,8 @@ def encode(replacement: bytes) -> bytes:
     return json.dumps(replacement.decode("utf-8"), ensure_ascii=False)[1:-1].encode("utf-8")
 
 
-def _code_cells(root: Node) -> Iterator[Node]:
+def code_cells(root: Node) -> Iterator[Node]:
+    """The JSON objects of a notebook's code cells, in order."""
     top = root.named_child(0)
     cells = _member(top, b"cells") if top is not None else None
     if cells is None:
@@ -82,7 +83,8 @@ def _code_cells(root: Node) -> Iterator[Node]:
             yield cell
 
 
-def _source_strings(cell: Node) -> Iterator[Node]:
+def source_strings(cell: Node) -> Iterator[Node]:
+    """The JSON strings that hold a cell's text: one, or one a line."""
     source = _member(cell, b"source")
     if source is None:
         return
@@ -101,7 +103,7 @@ def _member(node: Node, name: bytes) -> Node | None:
     return None
 
 
-def _unescape(
+def unescape(
     data: bytes, string: Node, text: bytearray, offsets: list[int], ends: list[int]
 ) -> None:
     """Append a JSON string's characters, each byte with the place in the file it came from."""

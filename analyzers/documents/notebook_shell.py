@@ -8,10 +8,10 @@ import re
 
 from analyzers.documents.base import Source
 from analyzers.documents.notebook import (
-    _code_cells,
-    _source_strings,
-    _unescape,
+    code_cells,
     notebook_tree,
+    source_strings,
+    unescape,
 )
 
 #: A line of a JSON string that begins with what IPython hands on; a quick test before parsing.
@@ -43,7 +43,7 @@ def source_of(path: str, data: bytes) -> Source:
     offsets: list[int] = []
     ends: list[int] = []
     cells: list[int] = []
-    for cell in _code_cells(root):
+    for cell in code_cells(root):
         if raw and not raw.endswith(b"\n"):
             raw += b"\n"
             offsets.append(ends[-1])
@@ -51,8 +51,8 @@ def source_of(path: str, data: bytes) -> Source:
             text += b"\n"
         start = len(raw)
         cells.append(start)
-        for string in _source_strings(cell):
-            _unescape(data, string, raw, offsets, ends)
+        for string in source_strings(cell):
+            unescape(data, string, raw, offsets, ends)
         text += shell_of(bytes(raw[start:]))
     offsets.append(ends[-1] if ends else 0)
     return Source(

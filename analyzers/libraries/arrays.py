@@ -319,6 +319,15 @@ ROWS = (
         "https://docs.nvidia.com/deeplearning/tensorrt/latest/getting-started/support-matrix.html",
     ),
     Library(
+        (),
+        ("polygraphy.cuda",),
+        OnMac.CUDA_ONLY,
+        Backend.NONE,
+        N_("This part of Polygraphy loads CUDA's runtime library, libcudart, when it is used."),
+        N_("Keep it for the CUDA machine; the rest of Polygraphy can run ONNX models on the CPU."),
+        "https://github.com/NVIDIA/TensorRT/blob/main/tools/Polygraphy/polygraphy/cuda/cuda.py",
+    ),
+    Library(
         ("torch-tensorrt",),
         ("torch_tensorrt",),
         OnMac.CUDA_ONLY,

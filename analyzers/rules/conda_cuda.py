@@ -12,6 +12,9 @@ from project.vocabulary import Fix, Severity
 
 _PYTORCH = re.compile(r"(?:[\w./-]+::)?pytorch(?:-cpu)?\s*(?:<|=+)\s*(\d{1,9})\.(\d{1,9})")
 _PLATFORMS = re.compile(rb"(?m)^[ \t]*(platforms):[ \t]*\r?\n((?:[ \t]*-[ \t]*[\w-]+[ \t]*\r?\n)+)")
+#: What pixi locked for each platform; the first one is in the group.
+_LOCKED = re.compile(rb"(?m)^[ \t]+(packages):[ \t]*\r?\n[ \t]+([\w-]+):[ \t]*\r?$")
+_MAC = re.compile(rb"(?m)^[ \t]+osx-arm64:")
 _CUDA = re.compile(rb"cuda|nvidia")
 _PYTHON = re.compile(r"python\s*=+\s*(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?")
 
@@ -47,15 +50,17 @@ def _too_old(spec: str, beside_cuda: bool) -> str | None:
 
 def _platforms(document: CondaDocument) -> Iterator[Match]:
     """The list of platforms that a lock, or a file to be locked, is for, without Macs."""
-    listed = _PLATFORMS.search(document.text)
-    if listed is None or b"osx-arm64" in listed[2] or not document.says(_CUDA):
+    listed = _PLATFORMS.search(document.text) or _LOCKED.search(document.text)
+    if listed is None or not document.says(_CUDA):
+        return
+    if b"osx-arm64" in listed[2] or (listed.re is _LOCKED and document.says(_MAC)):
         return
     yield Match(
         listed.start(1),
         listed.end(1),
         _(
-            "This is locked with CUDA's packages and not for osx-arm64: conda-lock installs "
-            "nothing of it on a Mac. Add the platform, with the CUDA lines under # [linux64]."
+            "This is locked with CUDA's packages and not for osx-arm64: nothing of it is installed "
+            "on a Mac. Add the platform, and ask for CUDA's packages on Linux alone."
         ),
     )
 
@@ -160,6 +165,32 @@ RULE = Rule(
                   platform: linux-64
                 """,
             finds=("platforms",),
+        ),
+        Example(
+            path="pixi.lock",
+            text="""\
+                version: 6
+                environments:
+                  default:
+                    channels:
+                    - url: https://conda.anaconda.org/conda-forge/
+                    packages:
+                      linux-64:
+                      - conda: https://conda.anaconda.org/conda-forge/noarch/cuda-version-12.6.conda
+                """,
+            finds=("packages",),
+        ),
+        Example(
+            path="pixi.lock",
+            text="""\
+                environments:
+                  default:
+                    packages:
+                      linux-64:
+                      - conda: https://conda.anaconda.org/conda-forge/noarch/cuda-version-12.6.conda
+                      osx-arm64:
+                      - conda: https://conda.anaconda.org/conda-forge/osx-arm64/python-3.12.conda
+                """,
         ),
         Example(
             path="conda-lock.yml",

@@ -24,12 +24,11 @@ def find(document: PythonDocument) -> Iterator[Match]:
     for reference in document.references("torch.cuda"):
         if not under(reference.name, "torch.cuda.amp"):
             continue
-        if is_annotation(reference.node):
+        if is_annotation(reference.node) or _is_defined(reference.node):
             continue
         node = call_of(reference.node) or reference.node
-        if _is_only_named(node):
-            named = _("CUDA's class by its name: what matters is where it is called.")
-            yield Match(node.start_byte, node.end_byte, named, Severity.COSMETIC)
+        if (named := _named(node)) is not None:
+            yield named
             continue
         if not is_full_precision_region(document, node):
             yield _graded(document, node, message)
@@ -38,16 +37,32 @@ def find(document: PythonDocument) -> Iterator[Match]:
             yield _graded(document, string.holder, message)
 
 
-def _is_only_named(node: Node) -> bool:
-    """Whether a class is compared with, or given another name, and not called here."""
+def _is_defined(node: Node) -> bool:
+    """Whether a name gets another meaning here, for where PyTorch does not have it."""
+    parent = node.parent
+    return parent is not None and (
+        parent.type == "class_definition"
+        or (parent.type == "assignment" and parent.child_by_field_name("left") == node)
+    )
+
+
+def _named(node: Node) -> Match | None:
+    """What to say of a class that is compared with, or given another name, and not called here."""
     parent = node.parent
     if node.type == "call" or parent is None:
-        return False
+        return None
     if parent.type in ("conditional_expression", "assignment"):
-        return True
+        message = _(
+            "CUDA's mixed precision under another name: what is called by it warns without CUDA "
+            "and switches itself off."
+        )
+        return Match(node.start_byte, node.end_byte, message)
     call = parent.parent if parent.type == "argument_list" else None
     function = call.child_by_field_name("function") if call is not None else None
-    return function is not None and function.text in (b"isinstance", b"issubclass")
+    if function is None or function.text not in (b"isinstance", b"issubclass"):
+        return None
+    message = _("Asks for CUDA's class by its name, and does nothing with CUDA.")
+    return Match(node.start_byte, node.end_byte, message, Severity.COSMETIC)
 
 
 def _graded(document: PythonDocument, node: Node, message: str) -> Match:
@@ -154,6 +169,8 @@ RULE = Rule(
                 @custom_fwd
                 def forward(ctx, x):
                     assert isinstance(ctx.scaler, GradScaler)
+                class GradScaler:
+                    pass
                 """,
             finds=("GradScaler", "custom_fwd", "GradScaler"),
         ),

@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analyzers.choices import is_in_condition
 from analyzers.devices import is_other_cuda
 from analyzers.documents.python import PythonDocument, enclosing, is_name_only, nth, statement_of
-from analyzers.flow import CUDA_FLAG
+from analyzers.flow import CUDA_FLAG, is_all_but_cpu
 from analyzers.guards import is_guarded
 from analyzers.messages import handled_message
 from analyzers.rule import Example, Match, Rule
@@ -107,6 +107,12 @@ def _match(place: Node, name: str, document: PythonDocument, node: Node) -> Matc
     if not plain:
         message = _("`{name}` is a setting for CUDA: look at what it does on a Mac.")
         return Match(start, end, message.format(name=name))
+    if is_all_but_cpu(document, name):
+        message = _(
+            "`{name}` is on for whatever is not the CPU, MPS too: look that what it turns on is not "
+            "for CUDA alone."
+        )
+        return Match(start, end, message.format(name=name), severity=Severity.DEGRADES)
     message = _("`{name}` is about CUDA alone: where it decides, MPS takes the side of the CPU.")
     return Match(start, end, message.format(name=name))
 
@@ -320,6 +326,14 @@ RULE = Rule(
         Example(text="""from numba import cuda\n@cuda.jit\ndef f(): pass\nx = cuda\n"""),
         Example(text="""def build_cuda_model(): pass\ncuda_kernels = []\nbarracuda = 1\n"""),
         Example(text="""x.cuda()\nprint("use_cuda")\n# use_cuda = True\n"""),
+        Example(
+            text="""\
+                cuda = device.type != "cpu"
+                if cuda:
+                    model.half()
+                """,
+            finds=("cuda", "cuda"),
+        ),
         Example(text="""import torch\ntorch.cuda.is_available()\nversion = torch.version.cuda\n"""),
     ),
 )

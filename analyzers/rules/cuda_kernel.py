@@ -41,6 +41,13 @@ RULE = Rule(
     find=find,
     examples=(
         Example(
+            path="ascend.cpp",
+            text="""\
+                extern "C" __global__ __aicore__ void rows(GM_ADDR x) { }
+                void run(void *s) { rows<<<8, nullptr, s>>>(x); }
+                """,
+        ),
+        Example(
             path="scale.cu",
             text="""\
                 __global__ void declared(float *x);

@@ -3,32 +3,20 @@
 import re
 from collections.abc import Iterator
 
-from analyzers.documents.shell import Assignment, ShellDocument
+from analyzers.documents.shell import ShellDocument
 from analyzers.documents.shell_carriers import Carrier
 from analyzers.rule import Example, Match, Rule
-from project.translation import N_, _
+from analyzers.variables import cuda_variable
+from project.translation import N_
 from project.vocabulary import Fix, Severity
 
 _WORDS = re.compile(rb"\w{0,40}(?:CUDA|CUDNN|NCCL_|NVIDIA_|CUBLAS_)\w{0,80}|/cuda")
-_FOLDERS = re.compile(
-    r"(?:CUDA|CUDNN|NCCL)_(?:HOME|PATH|ROOT|ROOT_DIR|DIR|INC_PATH|LIB_PATH)\Z|CUDACXX\Z|"
-    r"CUDA_TOOLKIT_ROOT_DIR\Z"
-)
-_SETTINGS = re.compile(
-    r"(?:CUDA_LAUNCH_BLOCKING|CUDA_DEVICE_ORDER|CUDA_DEVICE_MAX_CONNECTIONS|CUDA_MODULE_LOADING|"
-    r"CUBLAS_WORKSPACE_CONFIG|PYTORCH_CUDA_ALLOC_CONF|TORCH_CUDA_ARCH_LIST|"
-    r"NVIDIA_VISIBLE_DEVICES|NVIDIA_DRIVER_CAPABILITIES|NCCL_\w+|"
-    r"TORCH_NCCL_\w+)\Z"
-)
-_PATHS = ("PATH", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH")
-_CUDA_FOLDER = re.compile(r"/cuda(?:-[\d.]+)?(?:/|:|$)|\$\{?CUDA_(?:HOME|PATH|ROOT)")
-_OFF = ("", "-1", "0", "off", "false", "none", "void", "n", "no")
 
 
 def find(document: ShellDocument) -> Iterator[Match]:
     """Variables of CUDA that are set to something."""
     for assignment in document.assignments(_WORDS):
-        found = _trouble(assignment)
+        found = cuda_variable(assignment.name, assignment.value)
         if found is None or document.guarded(assignment.start, assignment.end):
             continue
         message, severity = found
@@ -37,34 +25,6 @@ def find(document: ShellDocument) -> Iterator[Match]:
         elif document.carrier is Carrier.CONTAINER and severity is Severity.BLOCKS:
             severity = Severity.DEGRADES
         yield Match(assignment.start, assignment.end, message, severity)
-
-
-def _trouble(assignment: Assignment) -> tuple[str, Severity] | None:
-    name, value = assignment.name, assignment.value.strip()
-    if name == "CUDA_VISIBLE_DEVICES":
-        if value in ("", "-1", "none", "NoDevFiles"):
-            return None
-        if len(re.findall(r"\d+", value)) > 1 and "$" not in value:
-            message = _("Several CUDA devices are chosen; a Mac has one MPS device and no numbers.")
-            return message, Severity.DEGRADES
-        message = _("CUDA_VISIBLE_DEVICES chooses among CUDA devices and means nothing on a Mac.")
-        return message, Severity.COSMETIC
-    if name in ("FORCE_CUDA", "BUILD_WITH_CUDA", "USE_CUDA") and value.lower() not in _OFF:
-        if "$" in value:
-            return None
-        message = _("{name} makes a build look for CUDA's compiler, which no Mac has.")
-        return message.format(name=name), Severity.BLOCKS
-    if _FOLDERS.match(name) and value:
-        message = _(
-            "{name} names a CUDA toolkit, which no Mac has; setting it there helps no build."
-        )
-        return message.format(name=name), Severity.COSMETIC
-    if name in _PATHS and _CUDA_FOLDER.search(value):
-        return _("A path of the CUDA toolkit is added, which no Mac has."), Severity.COSMETIC
-    if _SETTINGS.match(name) and value:
-        message = _("{name} speaks to CUDA or its libraries and means nothing on a Mac.")
-        return message.format(name=name), Severity.COSMETIC
-    return None
 
 
 RULE = Rule(
@@ -83,7 +43,10 @@ RULE = Rule(
         "Leave it to the CUDA machine. A variable that points to a toolkit is no CUDA: where a "
         "package asks for CUDA_HOME on a Mac, it cannot be built there."
     ),
-    source="https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#env-vars",
+    source=(
+        "https://docs.nvidia.com/cuda/cuda-programming-guide/05-appendices/"
+        "environment-variables.html"
+    ),
     find=find,
     examples=(
         Example(

@@ -100,6 +100,22 @@ RULE = Rule(
                 """,
             finds=('torch.device(type="cuda", index=1)',),
         ),
+        Example(
+            path="test_pool.py",
+            text="""\
+                import torch
+                from unittest.mock import patch
+                with patch("pool.device", return_value=torch.device("cuda", 1)):
+                    x = torch.ones(2, device=torch.device("cuda"))
+                """,
+            finds=('torch.device("cuda", 1)', 'torch.device("cuda")'),
+            after="""\
+                import torch
+                from unittest.mock import patch
+                with patch("pool.device", return_value=torch.device("cuda", 1)):
+                    x = torch.ones(2, device=torch.device("cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"))
+                """,
+        ),
         Example(text="""# torch.device("cuda")\n"""),
         Example(text="""title = "use torch.device('cuda') here"\n"""),
     ),

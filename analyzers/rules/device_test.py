@@ -64,7 +64,9 @@ def _is_in_a_test(document: PythonDocument, node: Node) -> bool:
 
 def _judged(document: PythonDocument, node: Node, message: str) -> Match:
     if _is_in_a_test(document, node):
-        message = _("A test expects a device of CUDA here: nothing of it runs on one.")
+        message = _(
+            "A test says which device it expects: what needs CUDA, if anything, stands before."
+        )
         return Match(node.start_byte, node.end_byte, message)
     if statement_of(node).type == "assert_statement":
         message = _("Asserted of a device: on MPS the answer is that of the CPU.")

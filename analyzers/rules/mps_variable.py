@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from analyzers.documents.shell import Assignment, ShellDocument
 from analyzers.rule import Example, Match, Rule
+from analyzers.variables import fallback_variable
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -24,7 +25,7 @@ def find(document: ShellDocument) -> Iterator[Match]:
     for one in assignments:
         found = None
         if one.name == _FALLBACK:
-            found = _fallback(one.value.strip())
+            found = fallback_variable(one.value)
         elif one.name == _HIGH:
             found = _high(_number(one), lows)
         elif one.name == _LOW:
@@ -41,24 +42,6 @@ def _number(assignment: Assignment) -> float | None:
         return float(assignment.value.strip())
     except ValueError:
         return None
-
-
-def _fallback(value: str) -> tuple[str, Severity] | None:
-    if not value or "$" in value:
-        return None
-    digits = value.removeprefix("+").removeprefix("-")
-    if not digits[:1].isdigit():
-        return _(
-            "PyTorch reads this variable as an integer when it is loaded, and stops at anything "
-            "else: write 1, or leave it out."
-        ), Severity.BLOCKS
-    if value != "1":
-        return None
-    return _(
-        "Operators that MPS lacks run on the CPU, with one warning for the whole process: set it "
-        "for a test, and record which operators fall back. It does not cover dtypes that MPS "
-        "refuses."
-    ), Severity.DEGRADES
 
 
 def _high(high: float | None, lows: list[float]) -> tuple[str, Severity] | None:

@@ -54,6 +54,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
     for name in _PROCESSES:
         for reference in document.references(name):
             call = call_of(reference.node)
+            # Their class methods work on models that were wrapped elsewhere.
             if call is None or reference.name != name:
                 continue
             if is_guarded(document, call):

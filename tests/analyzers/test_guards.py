@@ -23,6 +23,7 @@ def standing_of_cuda_call(text: str) -> Standing:
         "if hasattr(t, 'cuda') and t.cuda.is_available():\n    x.cuda()\n",
         "if device.type == 'cuda':\n    x.cuda()\n",
         "if 'cuda' in name:\n    x.cuda()\n",
+        "if dist.get_backend() == 'nccl':\n    x.cuda()\n",
         "if torch.cuda.device_count() > 1:\n    x.cuda()\n",
         "if not torch.cuda.is_available():\n    pass\nelse:\n    x.cuda()\n",
         "if device != 'cuda':\n    pass\nelse:\n    x.cuda()\n",
@@ -63,6 +64,7 @@ def test_what_is_skipped_without_cuda(text: str) -> None:
         "@RunIf(min_cuda_gpus=0, linux=True)\ndef f():\n    x.cuda()\n",
         "@RunIf(min_torch='2.0')\ndef f():\n    x.cuda()\n",
         "pytestmark = pytest.mark.slow\nx.cuda()\n",
+        "cuda = device.type != 'cpu'\nif cuda:\n    x.cuda()\n",
         "@p('y', [pytest.param(x.cuda(), marks=pytest.mark.slow)])\ndef f(y):\n    pass\n",
     ],
 )
