@@ -84,7 +84,7 @@ def device_strings(document: PythonDocument) -> tuple[DeviceString, ...]:
 
 def _device_strings(document: PythonDocument) -> Iterator[DeviceString]:
     seen: set[int] = set()
-    for match, node in document.hits(_DEVICE_TEXT):
+    for match, node in document.anywhere(_DEVICE_TEXT, b"cuda"):
         string = node if node.type == "string" else enclosing(node, ("string",))
         if string is None or string.start_byte in seen or _is_docstring(string):
             continue
@@ -409,7 +409,7 @@ def _calls_of(document: PythonDocument, method: str) -> Iterator[tuple[Node, Nod
 
 def indirect_cuda(document: PythonDocument) -> Iterator[Reference]:
     """``torch.cuda`` as a module of the project imported it, or as ``__import__`` gives it."""
-    for match, node in document.hits(_INDIRECT):
+    for match, node in document.anywhere(_INDIRECT, b"cuda"):
         if node.type != "attribute" or node.end_byte != match.end():
             continue
         short = ""

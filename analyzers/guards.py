@@ -331,7 +331,7 @@ def _behind(
     document: PythonDocument, leaves: Callable[[PythonDocument, Node], bool]
 ) -> Iterator[Span]:
     """What follows in a block after an ``if`` that leaves it where CUDA is not there."""
-    for _match, node in document.hits(_NEGATIVE_TEST):
+    for _match, node in document.anywhere(_NEGATIVE_TEST, b"cuda", b"CUDA"):
         ladder = node if node.type == "if_statement" else enclosing(node, ("if_statement",))
         test = ladder.child_by_field_name("condition") if ladder is not None else None
         if ladder is None or test is None or not test.start_byte <= node.start_byte < test.end_byte:

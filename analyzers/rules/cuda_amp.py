@@ -127,7 +127,7 @@ RULE = Rule(
                     def forward(ctx, x):
                         return x
                 """,
-            finds=("GradScaler", "custom_fwd"),
+            finds=("custom_fwd",),
         ),
         Example(
             text="""\
