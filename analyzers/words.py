@@ -11,6 +11,9 @@ from analyzers.documents.base import Document
 from analyzers.keep import MARK
 from analyzers.rule import Rule, Word
 
+#: How far the line of a word is looked at, in bytes to either side.
+_LONGEST = 600
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -69,15 +72,17 @@ class Reading:
 
 
 def _on_line(word: Word, text: bytes, start: int, end: int) -> bool:
-    """Whether the line of a word at ``start:end`` is as it must be."""
+    """Whether the line of a word at ``start:end`` is as it must be; one that is too long may be."""
     if word.on_line is None and word.before is None:
         return True
-    first = text.rfind(b"\n", 0, start) + 1
-    if word.before is not None and word.before.search(text, first, start) is None:
-        return False
-    last = text.find(b"\n", end)
+    first = text.rfind(b"\n", max(start - _LONGEST, 0), start) + 1
+    last = text.find(b"\n", end, end + _LONGEST)
     last = last if last >= 0 else len(text)
-    return word.on_line is None or word.on_line.search(text, first, last) is not None
+    if (not first and start > _LONGEST) or last - end > _LONGEST:
+        return True
+    return (word.before is None or word.before.search(text, first, start) is not None) and (
+        word.on_line is None or word.on_line.search(text, first, last) is not None
+    )
 
 
 def readings(rules: Sequence[Rule[Any]]) -> dict[type[Document], Reading]:

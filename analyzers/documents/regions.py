@@ -38,6 +38,8 @@ _BOUND = re.compile(rb"([A-Za-z_][\w.]*)(?:[ \t]+as[ \t]+(\w+))?")
 _USUAL = frozenset({b"torch", b"nn", b"F", b"os", b"np"})
 #: A session with an interpreter, as examples in texts are written.
 _DIALOGUE = re.compile(rb"\n[ \t]*>>> ")
+#: No file binds more names to parts of one kind of module than this.
+_MOST = 250
 _QUOTES = b"\"'"
 #: Ends of a line after which the next one belongs to the same statement.
 _GOES_ON = (b"(", b"[", b"{", b",", b"=", b"\\", b"+", b'"', b"'")
@@ -78,26 +80,23 @@ def followed(text: bytes, words: Sequence[int]) -> Sequence[int]:
     """
     names: set[bytes] = set()
     end = 0
-    for word in words:
+    for index, word in enumerate(words):
         if word < end:
             continue
-        line = text.rfind(b"\n", 0, word) + 1
+        line = text.rfind(b"\n", end, word) + 1 or end
         statement = _IMPORT.match(text, line)
         if statement is None or word >= statement.end():
+            end = text.find(b"\n", word) + 1 or len(text)
             continue
-        listed = statement["names"]
-        if word < statement.start("names"):
-            names.update(match[2] or match[1] for match in _BOUND.finditer(listed))
-            end = statement.end()
-        else:
-            at = word - statement.start("names")
-            names.update(
-                match[2] or match[1]
-                for match in _BOUND.finditer(listed)
-                if match.start() <= at < match.end()
-            )
+        end = statement.end()
+        first = statement.start("names")
+        inside = words[index : bisect.bisect_left(words, end)]
+        for match in _BOUND.finditer(text, first, end):
+            at = bisect.bisect_left(inside, match.start())
+            if word < first or (at < len(inside) and inside[at] < match.end()):
+                names.add(match[2] or match[1])
     names -= _USUAL
-    if not names:
+    if not 0 < len(names) <= _MOST:
         return words
     return sorted({*words, *(start for name in names for start in starts_of(name, text))})
 

@@ -1,13 +1,15 @@
 """Parts of a module that are parsed, instead of all of it."""
 
+import re
 import textwrap
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzers.documents.base import Source
 from analyzers.documents.python import PythonDocument
-from analyzers.documents.regions import around
+from analyzers.documents.regions import around, followed
 from analyzers.examine import examine
 from analyzers.registry import rules
 
@@ -133,3 +135,36 @@ def test_what_is_left_out_changes_no_finding(texts: list[str], data: st.DataObje
         return [(one.rule, one.start, one.end, one.severity) for one in report.findings]
 
     assert found(whole=False) == found(whole=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("from torch.cuda.amp import custom_fwd as fwd, x\n", {"fwd", "x"}),
+        ("from torch.cuda.amp import (\n    one,\n    two,\n)\n", {"one", "two"}),
+        ("import torch.cuda as tc\n", {"tc"}),
+        ("from tools import is_cuda as ready, other\n", {"ready"}),
+        ("from tools import other  # cuda\n", set()),
+        ("x = torch.cuda\n", set()),
+    ],
+)
+def test_names_that_imports_bind_are_followed(text: str, names: set[str]) -> None:
+    uses = "".join(f"use({name})\n" for name in ("fwd", "x", "one", "two", "tc", "ready", "other"))
+    data = (text + uses).encode()
+    words = [match.start() for match in re.finditer(b"cuda", data)]
+    found = {
+        data[offset:].split(b")")[0].decode()
+        for offset in followed(data, words)
+        if offset >= len(text)
+    }
+    assert found == names
+
+
+def test_functions_that_use_what_was_imported_from_cuda_are_read() -> None:
+    text = (
+        "from torch.cuda.amp import custom_fwd\n\n\n"
+        "def one():\n    pass\n\n\n"
+        "class Scale:\n    @staticmethod\n    @custom_fwd\n    def forward(ctx):\n        pass\n"
+    )
+    report = examine("a.py", text.encode(), rules())
+    assert "custom_fwd" in [found.text for found in report.findings]
