@@ -74,15 +74,17 @@ def _without_prose(body: Node, text: bytes) -> bytes:
     return text[first.end_byte - body.start_byte :]
 
 
-_TEST_FILE = re.compile(r"(?:^|/)(?:test_\w*|\w*_test|conftest)\.py\Z")
+_TEST_FILE = re.compile(r"(?:^|/)(?:test_\w*|\w*_test|conftest)\.py\Z|(?:^|/)tests?/")
 _STAND_INS = re.compile(rb"\b(?:Magic|Property)?Mock\b|\bmonkeypatch\b|\bpatch\b|[Ff]ake|[Dd]ummy")
 
 
+def is_test_file(document: PythonDocument) -> bool:
+    """Whether a file holds tests, by its name."""
+    return _TEST_FILE.search(document.path) is not None
+
+
 def _has_stand_ins(document: PythonDocument) -> bool:
-    return (
-        _TEST_FILE.search(document.path) is not None
-        and _STAND_INS.search(document.text) is not None
-    )
+    return is_test_file(document) and _STAND_INS.search(document.text) is not None
 
 
 def _is_kept(node: Node) -> bool:

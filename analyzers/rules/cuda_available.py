@@ -60,7 +60,8 @@ def _branch(document: PythonDocument, call: Node) -> str:
     """Which branch of a Mac's a test decides about."""
     ladder = ladder_of(call)
     condition = ladder.child_by_field_name("condition") if ladder is not None else None
-    if condition is not None and sense(document, condition) == -1:
+    negated = call.parent is not None and call.parent.type == "not_operator"
+    if condition is not None and (negated or sense(document, condition) == -1):
         return _("A branch for machines without CUDA: a Mac takes it, with MPS or not.")
     return _("A branch for CUDA alone; it is not taken on a Mac.")
 
