@@ -420,6 +420,16 @@ def indirect_cuda(document: PythonDocument) -> Iterator[Reference]:
         yield Reference(node, "torch.cuda" + short)
 
 
+def is_replaced(node: Node) -> bool:
+    """Whether a name gets another value here: ``torch.cuda.synchronize = nothing``."""
+    parent = node.parent
+    return (
+        parent is not None
+        and parent.type == "assignment"
+        and parent.child_by_field_name("left") == node
+    )
+
+
 def is_annotation(node: Node) -> bool:
     """Whether an expression only says of what type something is."""
     parent = node.parent

@@ -41,7 +41,11 @@ _DECORATOR = re.compile(
 _MARKS = re.compile(rb"\bpytestmark\b(?=\s*=)|\bmarks\b(?=\s*=)")
 #: What a condition of a test is told when it wants cards: ``min_cuda_gpus=2``.
 _CARDS = re.compile(r"(?i)(?:min_|n_|num_)?(?:cuda_?)?(?:gpus?|cuda)\Z")
-_NEEDS_CUDA = re.compile(r"(?i)(?:requires?|needs?|only)_?(?:\w+_)?(?:cuda|gpu)|(?:cuda|gpu)_?only")
+_NEEDS_CUDA = re.compile(
+    r"(?i)(?:requires?|needs?|only)_?(?:\w+_)?(?:cuda|gpu)|(?:cuda|gpu)_?only|"
+    r"skip_?(?:test_?)?(?:(?:if|when)_?(?:no|not|without)|no|unless|without)_?(?:has_?|have_?|torch_?)?"
+    r"(?:cuda|gpu)"
+)
 _NEGATIVE = re.compile(r"(?i)(?:^|_)(?:no|not|non|disable)_?cuda")
 _ASKS = re.compile(
     rb"cuda\s*\.\s*is_available|cuda\s*\.\s*device_count|\bis_cuda\b|cuda_available|is_built"

@@ -17,6 +17,9 @@ def device_match(
 ) -> Match:
     """A finding that names a device string, graded by what decides whether ``at`` runs."""
     found = standing(document, at)
+    if string.role is Role.DEFAULT and _is_unused(document, string):
+        message = _("The function does nothing with this parameter: what it says is of no effect.")
+        return Match(start, end, message, severity=Severity.COSMETIC, fix=Fix.NONE)
     if found is Standing.HANDLED:
         return Match(start, end, handled_message(), severity=Severity.COSMETIC, fix=Fix.NONE)
     if found is Standing.GUARDED and _is_kept(at):
@@ -31,7 +34,7 @@ def device_match(
         end,
         device_message(document, string, guarded),
         severity=Severity.COSMETIC if guarded else None,
-        fix=Fix.NONE if guarded else Fix.MANUAL if string.index not in (None, 0) else None,
+        fix=Fix.NONE if guarded else Fix.MANUAL if needs_a_look(document, string) else None,
     )
 
 
@@ -49,15 +52,39 @@ def _is_a_stand_in(document: PythonDocument, at: Node) -> bool:
     )
 
 
-_TEST_FILE = re.compile(r"(?:^|/)(?:test_\w*|\w*_test|conftest)\.py\Z")
+def _is_unused(document: PythonDocument, string: DeviceString) -> bool:
+    """Whether the function whose parameter this is never names it; a stub has nothing to say."""
+    name = string.holder.child_by_field_name("name") or nth(string.holder, 0)
+    function = enclosing(string.holder, ("function_definition", "lambda"))
+    body = function.child_by_field_name("body") if function is not None else None
+    if name is None or body is None or body.named_child_count < 2:
+        return False
+    text = document.text[body.start_byte : body.end_byte]
+    word = re.compile(rb"\b(?:" + re.escape(name.text or b"") + rb"|locals|super)\b")
+    last = nth(body, body.named_child_count - 1)
+    raises = last is not None and last.type in ("raise_statement", "pass_statement")
+    return not raises and word.search(_without_prose(body, text)) is None
+
+
+def _without_prose(body: Node, text: bytes) -> bytes:
+    first = nth(body, 0)
+    inner = nth(first, 0) if first is not None else None
+    if first is None or inner is None or inner.type != "string":
+        return text
+    return text[first.end_byte - body.start_byte :]
+
+
+_TEST_FILE = re.compile(r"(?:^|/)(?:test_\w*|\w*_test|conftest)\.py\Z|(?:^|/)tests?/")
 _STAND_INS = re.compile(rb"\b(?:Magic|Property)?Mock\b|\bmonkeypatch\b|\bpatch\b|[Ff]ake|[Dd]ummy")
 
 
+def is_test_file(document: PythonDocument) -> bool:
+    """Whether a file holds tests, by its name."""
+    return _TEST_FILE.search(document.path) is not None
+
+
 def _has_stand_ins(document: PythonDocument) -> bool:
-    return (
-        _TEST_FILE.search(document.path) is not None
-        and _STAND_INS.search(document.text) is not None
-    )
+    return is_test_file(document) and _STAND_INS.search(document.text) is not None
 
 
 def _is_kept(node: Node) -> bool:
@@ -75,6 +102,11 @@ def _is_kept(node: Node) -> bool:
 def handled_message() -> str:
     """What to say of a step of a choice that has one for MPS."""
     return _("MPS has a branch of its own here: nothing to do.")
+
+
+def replaced_message() -> str:
+    """What to say of a function of CUDA that a program puts something else in place of."""
+    return _("Something else is put in its place here; nothing of CUDA is called.")
 
 
 def skipped_message() -> str:
@@ -101,12 +133,28 @@ def device_message(document: PythonDocument, string: DeviceString, guarded: bool
             "A map_location that names CUDA is as bad on a Mac as none: loading raises. Load to "
             "the CPU, or to the device that the program chose."
         )
+    if is_for_another(document):
+        return _("CUDA by its name, for a framework other than PyTorch: no Mac has it.")
     if string.role is Role.DEFAULT:
         return _(
             "A caller that passes nothing gets CUDA, whose first use raises an error on a Mac. The "
             "fault is in this signature and not in the call; what callers pass must stay accepted."
         )
     return _('On a Mac the first use of this device raises "Torch not compiled with CUDA enabled".')
+
+
+_OTHERS = frozenset({"oneflow", "paddle", "mindspore", "jittor", "mxnet", "tensorflow", "jax"})
+
+
+def is_for_another(document: PythonDocument) -> bool:
+    """Whether a file uses another framework, and PyTorch not at all."""
+    tops = {one.target.split(".")[0] for one in document.imports}
+    return not tops.isdisjoint(_OTHERS) and "torch" not in tops
+
+
+def needs_a_look(document: PythonDocument, string: DeviceString) -> bool:
+    """Whether no rewrite can know what the device should be: another card, another framework."""
+    return string.index not in (None, 0) or is_for_another(document)
 
 
 def _is_map_location(document: PythonDocument, holder: Node) -> bool:

@@ -80,11 +80,18 @@ def may_fail(node: Node) -> bool:
     return False
 
 
+_CPU = re.compile(rb"(?:torch\.device\(\s*)?[\"']cpu[\"']\s*\)?\s*(?:#|\Z)")
+#: How far back a name is looked for, in bytes.
+_BEFORE = 20_000
+
+
 def is_device(document: PythonDocument, node: Node | None) -> bool:
     """Whether an argument is a device other than the CPU, as far as its spelling says."""
     if node is None:
         return False
     node = unparenthesised(node)
+    if node.type == "identifier" and _is_set_to_cpu(document, node):
+        return False
     if node.type == "string":
         return (string_of(document, node) or "").startswith(("cuda", "mps"))
     if node.type == "call":
@@ -101,8 +108,21 @@ def is_device(document: PythonDocument, node: Node | None) -> bool:
     return node.type == "identifier" and _DEVICE_NAME.match(document.slice(node)) is not None
 
 
+def _is_set_to_cpu(document: PythonDocument, name: Node) -> bool:
+    """Whether a name is set to the CPU in the same function, the last time before it is used."""
+    scope = enclosing(name, ("function_definition", "module")) or document.root
+    start = max(scope.start_byte, name.start_byte - _BEFORE)
+    values = re.findall(
+        rb"(?m)^[ \t]*" + re.escape(name.text or b"") + rb"[ \t]*=(?!=)[ \t]*([^\r\n]{0,200})",
+        document.text[start : name.start_byte],
+    )
+    return bool(values) and _CPU.match(values[-1]) is not None
+
+
 def is_cpu(document: PythonDocument, node: Node | None) -> bool:
-    """Whether an argument is the CPU by its spelling."""
+    """Whether an argument is the CPU by its spelling, or a name that was just set to it."""
+    if node is not None and node.type == "identifier" and _is_set_to_cpu(document, node):
+        return True
     if node is not None and node.type == "call":
         node = positional(node, 0)
     if node is not None and node.type in ("identifier", "attribute"):

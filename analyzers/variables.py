@@ -28,7 +28,7 @@ def cuda_variable(name: str, value: str) -> tuple[str, Severity] | None:
             return None
         if len(re.findall(r"\d+", value)) > 1 and "$" not in value:
             message = _("Several CUDA devices are chosen; a Mac has one MPS device and no numbers.")
-            return message, Severity.DEGRADES
+            return message, Severity.COSMETIC
         message = _("CUDA_VISIBLE_DEVICES chooses among CUDA devices and means nothing on a Mac.")
         return message, Severity.COSMETIC
     if name in ("FORCE_CUDA", "BUILD_WITH_CUDA", "USE_CUDA") and value.lower() not in _OFF:

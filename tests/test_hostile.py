@@ -2,10 +2,12 @@
 
 import os
 import pickle
+import time
 from pathlib import Path
 
 import pytest
 
+from analyzers.documents import notebook
 from analyzers.examine import examine
 from analyzers.registry import rules
 from benchmarks import hostile
@@ -74,6 +76,32 @@ HUGE = "9" * 5_000
 def test_a_number_too_long_for_python_stops_nothing(path: str, text: str) -> None:
     report = examine(path, text.encode(), rules())
     assert report.findings
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("requirements.txt", ("torch" + ",".join(f">={i}" for i in range(3_000)) + "\n") * 20),
+        ("README.md", "```sh\n" + "$ nvidia-smi \\\n" * 30_000 + "```\n"),
+        ("run.sh", "nvidia-smi | " * 20_000),
+    ],
+    ids=("specifiers", "prompts", "pipes"),
+)
+def test_what_grows_by_the_square_is_not_waited_for(path: str, text: str) -> None:
+    start = time.process_time()
+    examine(path, text.encode(), rules())
+    assert time.process_time() - start < 3
+
+
+def test_a_notebook_of_escapes_is_read_at_its_places() -> None:
+    source = "a" + "\\u00e9\\n" * 3 + "x.cuda()\\n" + '\\ud83d\\ude00\\ud800\\"' + "z" * 5
+    data = f'{{"cells": [{{"cell_type": "code", "source": ["{source}"]}}]}}'.encode()
+    read = notebook.source_of("a.ipynb", data)
+    assert read.text.decode() == "a" + "\u00e9\n" * 3 + 'x.cuda()\n\U0001f600?"' + "z" * 5
+    for offset, byte in enumerate(read.text):
+        spelled = data[read.offsets[offset] : read.ends[offset]]
+        assert spelled == bytes([byte]) or spelled.startswith(b"\\")
+    assert len(read.offsets) == len(read.text) + 1
 
 
 def test_a_fallback_of_zeros_alone_is_no_fallback() -> None:

@@ -6,6 +6,7 @@ but blanked, so that every offset stays true.
 
 import json
 import re
+from array import array
 from collections.abc import Iterator
 
 import tree_sitter_json
@@ -17,6 +18,8 @@ from project.translation import _
 
 JSON = Language(tree_sitter_json.language())
 _ESCAPE = re.compile(rb'\\u[0-9a-fA-F]{4}|\\["\\/bfnrt]')
+_HIGH = re.compile(rb"\\u[dD][89abAB]")
+_LOW = re.compile(rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _MAGIC = re.compile(rb"(?m)^[ \t]*(?:%%?[A-Za-z]|!|\?)[^\r\n]*|^[^\r\n#'\"]*\?\??[ \t]*$")
 _CELL_MAGIC = re.compile(rb"^\s*%%(?!(?:time|timeit|capture|prun)\b)")
 
@@ -29,8 +32,7 @@ def source_of(path: str, data: bytes) -> Source:
     """
     root = notebook_tree(data)
     text = bytearray()
-    offsets: list[int] = []
-    ends: list[int] = []
+    offsets, ends = array("I"), array("I")
     cells: list[int] = []
     seams: list[int] = []
     for cell in code_cells(root):
@@ -96,37 +98,33 @@ def source_strings(cell: Node) -> Iterator[Node]:
 def _member(node: Node, name: bytes) -> Node | None:
     if node.type != "object":
         return None
+    wanted = b'"' + name + b'"'
     for pair in node.named_children:
         key = pair.child_by_field_name("key")
-        if key is not None and key.text == b'"' + name + b'"':
+        # Only a key of the same length is read, since reading takes longest.
+        if key is not None and key.end_byte - key.start_byte == len(wanted) and key.text == wanted:
             return pair.child_by_field_name("value")
     return None
 
 
 def unescape(
-    data: bytes, string: Node, text: bytearray, offsets: list[int], ends: list[int]
+    data: bytes, string: Node, text: bytearray, offsets: "array[int]", ends: "array[int]"
 ) -> None:
     """Append a JSON string's characters, each byte with the place in the file it came from."""
     position, end = string.start_byte + 1, string.end_byte - 1
     while position < end:
-        escape = _ESCAPE.match(data, position, end)
+        escape = _ESCAPE.search(data, position, end)
+        plain = escape.start() if escape is not None else end
+        text += data[position:plain]
+        offsets.extend(range(position, plain))
+        ends.extend(range(position + 1, plain + 1))
         if escape is None:
-            text.append(data[position])
-            offsets.append(position)
-            position += 1
-            ends.append(position)
-            continue
-        stop = escape.end()
-        if data[position + 1] in b"uU":
+            return
+        position, stop = escape.span()
+        if _HIGH.match(data, position):
             # A surrogate pair is one character in two escapes.
-            low = _ESCAPE.match(data, stop, end)
-            if low is not None and data[position + 2 : position + 4].lower() in (
-                b"d8",
-                b"d9",
-                b"da",
-                b"db",
-            ):
-                stop = low.end()
+            low = _LOW.match(data, stop, end)
+            stop = low.end() if low is not None else stop
         try:
             character = json.loads(b'"' + data[position:stop] + b'"').encode("utf-8")
         except (ValueError, UnicodeEncodeError):

@@ -5,6 +5,7 @@ everything else of a code cell is blanked, so that every offset stays true.
 """
 
 import re
+from array import array
 
 from analyzers.documents.base import Source
 from analyzers.documents.notebook import (
@@ -40,8 +41,7 @@ def source_of(path: str, data: bytes) -> Source:
     root = notebook_tree(data)
     raw = bytearray()
     text = bytearray()
-    offsets: list[int] = []
-    ends: list[int] = []
+    offsets, ends = array("I"), array("I")
     cells: list[int] = []
     for cell in code_cells(root):
         if raw and not raw.endswith(b"\n"):

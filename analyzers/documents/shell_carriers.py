@@ -263,12 +263,15 @@ def _commands(text: bytes, start: int, end: int) -> Iterator[Span]:
     if not any(b"$" in prompt[0] or b">" in prompt[0] for prompt in prompts):
         yield start, end
         return
+    stop = start
     for prompt in prompts:
+        if prompt.start() < stop:
+            continue
         stop = prompt.end()
         while True:
-            line_end = text.find(b"\n", stop, end)
+            line, line_end = stop, text.find(b"\n", stop, end)
             stop = end if line_end < 0 else line_end + 1
-            if line_end < 0 or not text[prompt.end() : line_end].rstrip().endswith(b"\\"):
+            if line_end < 0 or not text[line:line_end].rstrip().endswith(b"\\"):
                 break
         yield prompt.end(), stop
 

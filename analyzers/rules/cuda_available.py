@@ -1,14 +1,15 @@
 """D108: ``torch.cuda.is_available()`` as a flag, a guard or a condition to start at all."""
 
+import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
 from analyzers.choices import is_in_condition
-from analyzers.devices import indirect_cuda
+from analyzers.devices import indirect_cuda, is_replaced
 from analyzers.documents.python import PythonDocument, enclosing, statement_of
-from analyzers.guards import AVAILABLE, is_guarded, is_handled
-from analyzers.messages import handled_message
+from analyzers.guards import AVAILABLE, is_guarded, is_handled, sense
+from analyzers.messages import handled_message, replaced_message
 from analyzers.refusals import ladder_of, refuses
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
@@ -27,6 +28,8 @@ def find(document: PythonDocument) -> Iterator[Match]:
 
 
 def _judge(document: PythonDocument, call: Node) -> tuple[str, Severity, Fix]:
+    if is_replaced(call):
+        return replaced_message(), Severity.COSMETIC, Fix.NONE
     if is_handled(document, call):
         return handled_message(), Severity.COSMETIC, Fix.NONE
     if not is_guarded(document, call) and refuses(document, call):
@@ -42,13 +45,39 @@ def _judge(document: PythonDocument, call: Node) -> tuple[str, Severity, Fix]:
         or statement_of(call).type == "assert_statement"
         or (choosing is not None and choosing.type == "conditional_expression")
     ):
-        message = _("A branch for CUDA alone; it is not taken on a Mac.")
+        return _branch(document, call), Severity.COSMETIC, Fix.NONE
+    if _skips_tests(document, call):
+        message = _("Tests are skipped by this without CUDA, on a Mac too.")
         return message, Severity.COSMETIC, Fix.NONE
     if _is_text(call):
         message = _("Only said aloud: on a Mac this is False.")
         return message, Severity.COSMETIC, Fix.NONE
     message = _("On a Mac this is False, and whatever depends on it is off.")
     return message, Severity.DEGRADES, Fix.MANUAL
+
+
+def _branch(document: PythonDocument, call: Node) -> str:
+    """Which branch of a Mac's a test decides about."""
+    ladder = ladder_of(call)
+    condition = ladder.child_by_field_name("condition") if ladder is not None else None
+    negated = call.parent is not None and call.parent.type == "not_operator"
+    if condition is not None and (negated or sense(document, condition) == -1):
+        return _("A branch for machines without CUDA: a Mac takes it, with MPS or not.")
+    return _("A branch for CUDA alone; it is not taken on a Mac.")
+
+
+def _skips_tests(document: PythonDocument, call: Node) -> bool:
+    """Whether the answer is kept under a name that only marks tests."""
+    parent = call.parent
+    left = parent.child_by_field_name("left") if parent is not None else None
+    if left is None or left.type != "identifier":
+        return False
+    name = re.escape(left.text or b"")
+    uses = len(re.findall(rb"\b" + name + rb"\b", document.text)) - 1
+    marks = len(
+        re.findall(rb"(?i)skip(?:if|unless)\([^\n]{0,60}?\b" + name + rb"\b", document.text)
+    )
+    return 0 < uses == marks
 
 
 def _marks_a_test(call: Node) -> bool:
@@ -140,6 +169,17 @@ RULE = Rule(
                 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
                 """,
             finds=("torch.cuda.is_available()",),
+        ),
+        Example(
+            text="""\
+                import torch
+                HAS_GPU = torch.cuda.is_available()
+                @unittest.skipIf(not HAS_GPU, "no GPU")
+                def test_on_gpu():
+                    if not torch.cuda.is_available():
+                        print("using CPU")
+                """,
+            finds=("torch.cuda.is_available()", "torch.cuda.is_available()"),
         ),
         Example(text="""shop.is_available()\ntorch.backends.mps.is_available()\n"""),
     ),

@@ -7,11 +7,11 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from analyzers.counts import divides
-from analyzers.devices import indirect_cuda, is_annotation
-from analyzers.documents.python import PythonDocument, Reference, enclosing, under
+from analyzers.devices import indirect_cuda, is_annotation, is_replaced
+from analyzers.documents.python import PythonDocument, Reference, enclosing, statement_of, under
 from analyzers.guards import AVAILABLE, Standing, standing
 from analyzers.handlers import catches_mps, clause_of
-from analyzers.messages import handled_message
+from analyzers.messages import handled_message, replaced_message
 from analyzers.reach import settled
 from analyzers.refusals import refuses
 from analyzers.rule import Example, Match, Rule
@@ -73,6 +73,8 @@ def _match(document: PythonDocument, reference: Reference) -> Match | None:
             else _("Runs only where CUDA is available, and is skipped on a Mac.")
         )
         return Match(start, end, message, severity=Severity.COSMETIC, fix=Fix.NONE)
+    if is_replaced(node):
+        return Match(start, end, replaced_message(), Severity.COSMETIC, Fix.NONE)
     if is_annotation(node):
         return Match(start, end, _("Only a type: nothing is done here."), Severity.COSMETIC)
     if short == "device_count" and divides(document, place):
@@ -90,6 +92,9 @@ def _match(document: PythonDocument, reference: Reference) -> Match | None:
         return Match(start, end, f"{message} {counterpart(short)}".rstrip())
     if short in HARMLESS:
         return Match(start, end, *_harmless(name, short.rpartition(".")[2]), Fix.MANUAL)
+    if f'"{short}"' in document.slice(statement_of(node)):
+        message = _("Not in every PyTorch: the program asks for it before it is used.")
+        return Match(start, end, message, Severity.COSMETIC, Fix.NONE)
     message = _("{name} belongs to CUDA; look at what it is used for.")
     severity = Severity.DEGRADES if short or called else Severity.COSMETIC
     return Match(start, end, message.format(name=name), severity, Fix.MANUAL)
@@ -269,6 +274,15 @@ RULE = Rule(
                 "torch.cuda.device_count()",
                 "torch.cuda.device_count()",
             ),
+        ),
+        Example(
+            text="""\
+                import torch
+                torch.cuda.synchronize = torch.xpu.synchronize
+                if hasattr(torch.cuda, "is_other") and torch.cuda.is_other:
+                    pass
+                """,
+            finds=("torch.cuda.synchronize", "torch.cuda", "torch.cuda.is_other"),
         ),
         Example(text="""import numba.cuda\nnumba.cuda.synchronize()\n"""),
         Example(text="""import torch\ntorch.cpu.synchronize()\n"""),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analyzers.documents.python import PythonDocument, enclosing, nth
+from analyzers.guards import is_guarded
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -27,7 +28,13 @@ def find(document: PythonDocument) -> Iterator[Match]:
     for match in sorted((*_extensions(document), *_loads(document)), key=lambda one: one.start):
         spans.append((match.start, match.end))
         yield match
-    message = _("{name} is compiled by nvcc: what is built from it does not exist on a Mac.")
+    optional = _builds_without(document)
+    message = (
+        _("{name} is compiled by nvcc, and the build leaves it out where there is no CUDA.")
+        if optional
+        else _("{name} is compiled by nvcc: what is built from it does not exist on a Mac.")
+    )
+    severity = Severity.DEGRADES if optional else None
     for hit, node in document.hits(_SOURCE):
         string = node if node.type == "string" else enclosing(node, ("string",))
         if string is None or _is_text(string) or string.end_byte != hit.end() + 1:
@@ -35,7 +42,15 @@ def find(document: PythonDocument) -> Iterator[Match]:
         if any(start <= string.start_byte and string.end_byte <= end for start, end in spans):
             continue
         name = hit[0].decode("ascii", "replace")
-        yield Match(string.start_byte, string.end_byte, message.format(name=name))
+        yield Match(string.start_byte, string.end_byte, message.format(name=name), severity)
+
+
+def _builds_without(document: PythonDocument) -> bool:
+    """Whether CUDA extensions are made where CUDA is found, and the build goes on elsewhere."""
+    places = [one.node for one in document.references(f"{_MODULE}.CUDAExtension")]
+    return bool(places) and all(
+        is_guarded(document, place) and not _raises_otherwise(place) for place in places
+    )
 
 
 def _extensions(document: PythonDocument) -> Iterator[Match]:

@@ -107,6 +107,9 @@ def _match(place: Node, name: str, document: PythonDocument, node: Node) -> Matc
     if not plain:
         message = _("`{name}` is a setting for CUDA: look at what it does on a Mac.")
         return Match(start, end, message.format(name=name))
+    if _is_called(place) and _ASKS.match(name) is None:
+        message = _("A function of the program that is about CUDA: look at what it does on a Mac.")
+        return Match(start, end, message)
     if is_all_but_cpu(document, name):
         message = _(
             "`{name}` is on for whatever is not the CPU, MPS too: look that what it turns on is not "

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analyzers.documents.python import PythonDocument, enclosing
+from analyzers.devices import is_replaced
+from analyzers.documents.python import PythonDocument, enclosing, statement_of
 from analyzers.guards import Standing, standing
+from analyzers.messages import replaced_message
 from analyzers.rule import Example, Match, Rule
 from analyzers.torch_cuda import is_tensor_type
 from project.translation import N_, _
@@ -28,6 +30,11 @@ def find(document: PythonDocument) -> Iterator[Match]:
 
 def _graded(document: PythonDocument, node: Node) -> Match:
     start, end = node.start_byte, node.end_byte
+    if is_replaced(node):
+        return Match(start, end, replaced_message(), Severity.COSMETIC, Fix.NONE)
+    if _is_demanded(document, node):
+        message = _("Demands a tensor on the CPU or on CUDA: one on MPS fails here.")
+        return Match(start, end, message)
     if node.parent is not None and node.parent.type in ("comparison_operator", "tuple", "list"):
         message = _("Asks whether a tensor is on CUDA: one on MPS takes the other way.")
     elif standing(document, node) is not Standing.BARE:
@@ -39,6 +46,18 @@ def _graded(document: PythonDocument, node: Node) -> Match:
             _("In a PyTorch without CUDA this type is not available and raises an error."),
         )
     return Match(start, end, message, severity=Severity.COSMETIC, fix=Fix.NONE)
+
+
+def _is_demanded(document: PythonDocument, node: Node) -> bool:
+    """Whether the program asserts that a tensor is of one of several types."""
+    if node.parent is None or node.parent.type not in ("tuple", "list"):
+        return False
+    statement = statement_of(node)
+    return (
+        statement.type == "assert_statement"
+        and standing(document, node) is Standing.BARE
+        and b"isinstance" in (statement.text or b"")
+    )
 
 
 RULE = Rule(
@@ -68,6 +87,14 @@ RULE = Rule(
                 Tensor = torch.cuda.FloatTensor if torch.cuda.is_available() else torch.FloatTensor
                 """,
             finds=("torch.cuda.FloatTensor",),
+        ),
+        Example(
+            text="""\
+                import torch
+                assert isinstance(target, (torch.LongTensor, torch.cuda.LongTensor))
+                torch.cuda.IntTensor = torch.xpu.IntTensor
+                """,
+            finds=("torch.cuda.LongTensor", "torch.cuda.IntTensor"),
         ),
         Example(
             text="""\

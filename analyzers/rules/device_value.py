@@ -157,6 +157,15 @@ RULE = Rule(
         ),
         Example(text="""sizes = {"cuda": 4}\nprint(sizes["cuda"])\n"""),
         Example(text="""device = "cpu"\nname = "cuda toolkit"\nfolder = "cuda/kernels"\n"""),
+        Example(
+            text="""\
+                def build(size, device="cuda"):
+                    '''Build it on a device.'''
+                    weight = torch.rand(size)
+                    return weight
+                """,
+            finds=('device="cuda"',),
+        ),
         Example(text="""def f():\n    "cuda"\n    return 1\n"""),
     ),
 )

@@ -211,6 +211,15 @@ RULE = Rule(
         Example(
             text="""\
                 import torch
+                def check(x):
+                    device = torch.device("cpu")
+                    y = torch.zeros(3, dtype=torch.float64, device=device)
+                    return x.to(dtype=torch.double, device=device) + y
+                """,
+        ),
+        Example(
+            text="""\
+                import torch
                 if torch.cuda.is_available():
                     x = torch.ones(2).cuda().double()
                 """,

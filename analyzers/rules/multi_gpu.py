@@ -49,7 +49,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
                         "model as it is: move the model to the device yourself. state_dict keys keep "
                         'their "module." all the same.'
                     ),
-                    Severity.DEGRADES,
+                    Severity.COSMETIC,
                 )
     for name in _PROCESSES:
         for reference in document.references(name):

@@ -7,6 +7,7 @@ from tree_sitter import Node
 
 from analyzers.documents.python import PythonDocument, enclosing
 from analyzers.guards import Standing, standing
+from analyzers.refusals import refuses
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -39,7 +40,8 @@ def find(document: PythonDocument) -> Iterator[Match]:
         if reference.name == _ASKS:
             node = reference.node
             message = _("On a Mac this is False: PyTorch is built there without NCCL.")
-            yield Match(node.start_byte, node.end_byte, message, severity=Severity.COSMETIC)
+            severity = Severity.BLOCKS if refuses(document, node) else Severity.COSMETIC
+            yield Match(node.start_byte, node.end_byte, message, severity=severity)
         elif reference.name == _CONSTANT and reference.node.parent is not None:
             yield _match(document, reference.node, reference.node.parent)
 

@@ -6,7 +6,13 @@ from analyzers.cuda_only import handed_over
 from analyzers.devices import Role, device_strings
 from analyzers.documents.python import PythonDocument
 from analyzers.guards import Standing, standing
-from analyzers.messages import device_message, handled_message, skipped_message
+from analyzers.messages import (
+    device_message,
+    handled_message,
+    is_test_file,
+    needs_a_look,
+    skipped_message,
+)
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -23,6 +29,8 @@ def find(document: PythonDocument) -> Iterator[Match]:
         if receiver is not None and receiver.start_point.row != receiver.end_point.row:
             start = string.node.start_byte
         found = standing(document, call)
+        if found is Standing.GUARDED and is_test_file(document):
+            found = Standing.SKIPPED
         if found in (Standing.HANDLED, Standing.SKIPPED):
             message = handled_message() if found is Standing.HANDLED else skipped_message()
             end = call.end_byte
@@ -42,7 +50,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
             if guarded
             else device_message(document, string, guarded),
             severity=Severity.DEGRADES if guarded else None,
-            fix=Fix.MANUAL if guarded or string.index not in (None, 0) else None,
+            fix=Fix.MANUAL if guarded or needs_a_look(document, string) else None,
         )
 
 
@@ -100,6 +108,13 @@ RULE = Rule(
         ),
         Example(text="""x.to("cpu")\nx.to(device)\nx.to(other)\n"""),
         Example(text="""path.to("cuda-samples")\n"""),
+        Example(
+            text="""\
+                import oneflow as flow
+                net = Net().to("cuda")
+                """,
+            finds=('Net().to("cuda")',),
+        ),
         Example(text="""# x.to("cuda")\n"""),
     ),
 )

@@ -240,7 +240,7 @@ def test_several_gpus_are_graded_by_what_lets_them_be() -> None:
         "blocks",
         "degrades",
         "cosmetic",
-        "degrades",
+        "cosmetic",
     ]
 
 

@@ -92,6 +92,7 @@ def test_a_program_that_refuses_to_start() -> None:
         def init(device_type="cuda"):
             assert torch.cuda.is_available(), "CUDA is required"
             torch.cuda.manual_seed(42)
+            return torch.device(device_type)
         """
     assert short(text) == [
         ("D106", B, 'device_type="cuda"'),

@@ -36,6 +36,7 @@ def test_a_tree_is_that_of_the_whole_text() -> None:
 
 def test_a_tangled_text_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(syntax, "SECONDS", 0.1)
+    monkeypatch.setattr(syntax, "SECONDS_A_BYTE", 0.0)
     start = time.process_time()
     with pytest.raises(RecursionError):
         parse(BASH, TANGLED)
@@ -57,6 +58,7 @@ def test_such_a_file_is_named_and_not_read(
     path: str, text: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(syntax, "SECONDS", 0.1)
+    monkeypatch.setattr(syntax, "SECONDS_A_BYTE", 0.0)
     report = examine(path, text, rules())
     assert {one.reason for one in report.skipped} == {"It is nested too deeply to be read."}
 
