@@ -1,6 +1,5 @@
 """E341: models that are quantised by bitsandbytes as they are loaded."""
 
-import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
@@ -8,12 +7,11 @@ from tree_sitter import Node
 from analyzers.arguments import call_of, is_true, keyword
 from analyzers.devices import calls_of
 from analyzers.documents.python import PythonDocument
-from analyzers.reach import may_fail, settled, under_condition
+from analyzers.reach import may_fail, settled
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
-_OPTION = re.compile(rb"(?i)bit|quant|bnb")
 _OPTIONS = ("load_in_4bit", "load_in_8bit")
 
 
@@ -30,28 +28,24 @@ def find(document: PythonDocument) -> Iterator[Match]:
             if call is None or settled(document, call) or may_fail(call):
                 continue
             if any(is_true(keyword(call, option)) for option in _OPTIONS):
-                yield _match(document, call, message)
+                yield _match(call, message)
     for call, _receiver, _name in calls_of(document, "from_pretrained"):
         for option in _OPTIONS:
             value = keyword(call, option)
             if value is None or not is_true(value) or settled(document, call):
                 continue
             place = value.parent if value.parent is not None else value
-            yield _match(document, place, message)
+            yield _match(place, message)
 
 
-def _match(document: PythonDocument, place: Node, message: str) -> Match:
-    """The setting, milder where the program has an option for it."""
-    asked = under_condition(document, place, _OPTION)
-    return Match(
-        place.start_byte, place.end_byte, message, severity=Severity.DEGRADES if asked else None
-    )
+def _match(place: Node, message: str) -> Match:
+    return Match(place.start_byte, place.end_byte, message)
 
 
 RULE = Rule(
     code="E341",
     name="bitsandbytes-config",
-    severity=Severity.BLOCKS,
+    severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=PythonDocument,
     triggers=(b"load_in_4bit", b"load_in_8bit"),

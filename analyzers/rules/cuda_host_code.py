@@ -30,6 +30,7 @@ _CHECKS = re.compile(
     rb"|\b(?:TORCH_)?CHECK_(?:CUDA|GPU)\w*\s*\("
 )
 _MOVES = re.compile(rb"\.\s*cuda\s*\(\s*\)")
+_PYTORCH = re.compile(rb"\b(?:torch|at|c10|ATen)\b")
 _BRANCH = re.compile(rb"\bis_cuda\s*\(\s*\)")
 
 
@@ -41,7 +42,11 @@ def find(document: CudaDocument) -> Iterator[Match]:
     for pattern in (_CALLS, _CHECKS, _MOVES):
         if pattern is _MOVES and b"torch" not in document.text:
             continue
-        spans.update(_trimmed(document, match) for match in pattern.finditer(document.code))
+        spans.update(
+            _trimmed(document, match)
+            for match in pattern.finditer(document.code)
+            if not _is_anothers(document, match[0])
+        )
     macros = {span for span in spans if document.in_define(span[0])}
     use = first_of(document, sorted(spans - macros)) or first_of(document, sorted(macros))
     if use is None:
@@ -73,6 +78,11 @@ def find(document: CudaDocument) -> Iterator[Match]:
             "missing, or the tensors that it asks for."
         )
     yield Match(use.start, use.end, message.format(count=use.count))
+
+
+def _is_anothers(document: CudaDocument, text: bytes) -> bool:
+    """Whether a name for devices is that of another library than PyTorch."""
+    return text == b"DeviceType::CUDA" and _PYTORCH.search(document.code) is None
 
 
 def _trimmed(document: CudaDocument, match: re.Match[bytes]) -> tuple[int, int]:
@@ -161,6 +171,10 @@ RULE = Rule(
         Example(path="plain.cpp", text='// cudaMalloc(&p, n)\nauto s = "cudaMalloc(p)";\n'),
         Example(path="own.hpp", text="void cudaless(); int barracuda = 1; bool cudaEnabled();\n"),
         Example(path="cpu.cpp", text="#include <torch/extension.h>\nauto d = torch::kCPU;\n"),
+        Example(
+            path="engine.cpp",
+            text="loc.type = CompNode::DeviceType::CUDA;\n",
+        ),
         Example(path="method.cpp", text="void f() { settings.cuda(); }\n"),
     ),
 )

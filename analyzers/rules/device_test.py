@@ -19,6 +19,11 @@ _IS_CUDA = re.compile(rb"\.\s*is_cuda\b")
 #: The number of a device, cut out of its name.
 _NUMBER = re.compile(rb"""\bint\(\s*[\w.]{1,60}\.(?:r?split|r?partition)\(\s*["']:["']""")
 
+#: Names for a choice between implementations.
+_KIND = re.compile(
+    r"(?i)(?:\w+_)?(?:impl|implementation|backend|method|mode|kind|engine|library)\Z"
+)
+
 
 def find(document: PythonDocument) -> Iterator[Match]:
     """Comparisons of a device with CUDA, ``.is_cuda``, and tables with an entry for each device."""
@@ -30,7 +35,9 @@ def find(document: PythonDocument) -> Iterator[Match]:
         node = string.holder
         if string.role is not Role.COMPARISON or is_in_condition(document, node):
             continue
-        if is_handled(document, node):
+        if (name := _another(document, node)) is not None:
+            yield Match(node.start_byte, node.end_byte, _of_another(name))
+        elif is_handled(document, node):
             yield Match(node.start_byte, node.end_byte, handled_message())
         else:
             yield _judged(document, node, message)
@@ -51,6 +58,20 @@ def _entry(document: PythonDocument, string: DeviceString) -> Match:
         return Match(node.start_byte, node.end_byte, handled_message())
     message = _("An entry for CUDA in a table of devices: look which one MPS gets.")
     return Match(node.start_byte, node.end_byte, message)
+
+
+def _another(document: PythonDocument, node: Node) -> str | None:
+    """The name of what is compared with CUDA, where it does not sound like a device."""
+    first = nth(node, 0)
+    if node.type != "comparison_operator" or first is None or first.type != "identifier":
+        return None
+    name = document.slice(first)
+    return name if _KIND.match(name) is not None else None
+
+
+def _of_another(name: str) -> str:
+    message = _("`{name}` has CUDA among its values: look what the others do on a Mac.")
+    return message.format(name=name)
 
 
 def _is_in_a_test(document: PythonDocument, node: Node) -> bool:
@@ -156,6 +177,10 @@ RULE = Rule(
                     assert strategy.root_device == torch.device("cuda", 2)
                 """,
             finds=('strategy.root_device == torch.device("cuda", 2)',),
+        ),
+        Example(
+            text="""assert impl in ["ref", "cuda"]\n""",
+            finds=('impl in ["ref", "cuda"]',),
         ),
         Example(
             text="""\

@@ -1,6 +1,7 @@
 """D141: arguments of Transformers' and Accelerate's training that MPS takes late or never."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tree_sitter import Node
 
@@ -34,14 +35,14 @@ def find(document: PythonDocument) -> Iterator[Match]:
             if value is None or settled(document, reference.node):
                 continue
             if string_of(document, value) in ("fp16", "bf16"):
-                yield _named(value, _half(string_of(document, value) == "fp16"))
+                yield from _halves(value, string_of(document, value) == "fp16")
 
 
 def _of_arguments(document: PythonDocument, call: Node) -> Iterator[Match]:
     for option in ("fp16", "bf16"):
         value = keyword(call, option)
         if value is not None and is_true(value):
-            yield _named(value, _half(option == "fp16"))
+            yield from _halves(value, option == "fp16")
     tf32 = keyword(call, "tf32")
     if tf32 is not None and is_true(tf32):
         yield _named(
@@ -64,6 +65,13 @@ def _of_arguments(document: PythonDocument, call: Node) -> Iterator[Match]:
                 "Train there without it, in one process."
             ),
         )
+
+
+def _halves(value: Node, fp16: bool) -> Iterator[Match]:
+    """An error before PyTorch has what it takes; then it is a matter of the other versions."""
+    since = "2.8" if fp16 else "2.6"
+    yield replace(_named(value, _half(fp16)), until=since)
+    yield replace(_named(value, _half(fp16), Severity.DEGRADES), since=since)
 
 
 def _half(fp16: bool) -> str:
@@ -123,10 +131,13 @@ RULE = Rule(
                 """,
             finds=(
                 "fp16=True",
+                "fp16=True",
                 "tf32=True",
+                "bf16=True",
                 "bf16=True",
                 "no_cuda=True",
                 'deepspeed="zero3.json"',
+                'mixed_precision="fp16"',
                 'mixed_precision="fp16"',
             ),
         ),

@@ -75,7 +75,7 @@ PROBLEMS = (
         from transformers import BitsAndBytesConfig
         q = BitsAndBytesConfig(load_in_4bit=True)
         """,
-        (Told("E341", 2, B, ("0.50.2", "macOS 14", "older ones fail", "without quantisation"),
+        (Told("E341", 2, D, ("0.50.2", "macOS 14", "older ones fail", "without quantisation"),
               ("device_map",)),),
     ),
     Problem(
