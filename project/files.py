@@ -3,7 +3,7 @@
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -47,6 +47,9 @@ _CACHES = frozenset(
 _HIDDEN = frozenset({".bzr", ".cuda2mps", ".git", ".hg", ".jj", ".svn"})
 
 _HEAD = 8192
+#: Directories within each other that are looked at. What makes and removes directories calls
+#: itself for each, and fails at a thousand.
+_DEEPEST = 200
 _REPOSITORY = N_("a repository of its own, such as a submodule")
 
 
@@ -107,16 +110,22 @@ class _Chooser:
 
     def folder(self, path: str) -> Skipped | None:
         """The tree that a directory is left out with: itself or one above it."""
-        if path not in self._trees:
-            above = self.folder(path.rpartition("/")[0])
-            self._trees[path] = above or self._judge(path)
-        return self._trees[path]
+        unknown = []
+        while path not in self._trees:
+            unknown.append(path)
+            path = path.rpartition("/")[0]
+        found = self._trees[path]
+        for below in reversed(unknown):
+            found = self._trees[below] = found or self._judge(below)
+        return found
 
     def _judge(self, path: str) -> Skipped | None:
         if self._exclude and self._exclude.fullmatch(path):
             return Skipped(path, _("excluded by the configuration"))
         if self._scope == path or self._scope.startswith(path + "/"):
             return None
+        if path.count("/") >= _DEEPEST:
+            return Skipped(path, _("nested too deeply"))
         name = path.rpartition("/")[2].lower()
         if path in self._environments or name in _ENVIRONMENTS:
             return Skipped(path, _("a virtual environment"))
@@ -143,39 +152,38 @@ def _walk(root: str, chosen: _Chooser, left_out: dict[str, str]) -> Iterator[str
 
     What is left out is not even searched; it is added to ``left_out``.
     """
-
-    def relative(path: str) -> str:
-        return path[len(root) :].strip(os.sep).replace(os.sep, "/")
-
-    def failed(error: OSError) -> None:
-        left_out[relative(error.filename)] = _("unreadable: {reason}").format(reason=error.strerror)
-
-    for folder, folders, names in os.walk(root, onerror=failed):
-        here = relative(folder)
-        lead = f"{here}/" if here else ""
-        reason = _own_tree(folders, names) if here else None
+    # os.walk calls itself for every level, and a tree may have thousands.
+    waiting = [""]
+    while waiting:
+        here = waiting.pop()
+        try:
+            with os.scandir(f"{root}/{here}") as entries:
+                folders = {one.name: one.is_dir(follow_symlinks=False) for one in entries}
+        except OSError as error:
+            left_out[here] = _unreadable(here, error).reason
+            continue
+        reason = _own_tree(folders) if here else None
         if reason:
             left_out[here] = reason
-            folders.clear()
             continue
-        entered = []
-        for name in sorted(set(folders) - _HIDDEN):
-            skipped = chosen.folder(lead + name)
+        lead = f"{here}/" if here else ""
+        for name, is_folder in folders.items():
+            if name in _HIDDEN:
+                continue
+            skipped = chosen.folder(lead + name) if is_folder else None
             if skipped:
                 left_out[skipped.path] = skipped.reason
-            elif Path(folder, name).is_symlink():
-                yield lead + name
+            elif is_folder:
+                waiting.append(lead + name)
             else:
-                entered.append(name)
-        folders[:] = entered
-        yield from (lead + name for name in names if name not in _HIDDEN)
+                yield lead + name
 
 
-def _own_tree(folders: Sequence[str], names: Sequence[str]) -> str | None:
-    """Why a directory with these entries is not part of the project around it."""
-    if ".git" in folders or ".git" in names:
+def _own_tree(entries: Mapping[str, bool]) -> str | None:
+    """Why a directory with these entries, and whether each is one, is no part of the project."""
+    if ".git" in entries:
         return _(_REPOSITORY)
-    if "pyvenv.cfg" in names or "conda-meta" in folders:
+    if entries.get("pyvenv.cfg") is False or entries.get("conda-meta"):
         return _("a virtual environment")
     return None
 

@@ -311,10 +311,15 @@ class _Presence:
         return os.path.lexists(f"{self._top}/{path}") and self._folder(path.rpartition("/")[0])
 
     def _folder(self, path: str) -> bool:
-        if path not in self._folders:
-            above = self._folder(path.rpartition("/")[0])
-            self._folders[path] = above and not (self._top / path).is_symlink()
-        return self._folders[path]
+        unknown = []
+        while path not in self._folders:
+            unknown.append(path)
+            path = path.rpartition("/")[0]
+        there = self._folders[path]
+        for below in reversed(unknown):
+            there = there and not (self._top / below).is_symlink()
+            self._folders[below] = there
+        return there
 
 
 _MISSING = re.compile(r"not a git repository|must be run in a work tree|xcrun: error|xcode-select:")

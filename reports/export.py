@@ -182,7 +182,7 @@ def _clean(value: Any, names: re.Pattern[str]) -> Any:
 
 
 def _json(data: Data) -> str:
-    return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(data, indent=1, allow_nan=False) + "\n"
 
 
 def _markdown(data: Data) -> str:

@@ -198,6 +198,33 @@ def test_a_directory_that_cannot_be_read_is_named(tmp_path, monkeypatch):
 # -- reading ---------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def deep(tmp_path):
+    """A project with a thousand and a half folders in each other, the last with a file."""
+    folders = ["d/" * depth for depth in range(1, 1_500)]
+    for folder in folders:
+        (tmp_path / folder).mkdir()
+    (tmp_path / folders[-1] / "a.py").write_bytes(b"x.cuda()\n")
+    yield tmp_path, folders[-1] + "a.py"
+    # Who cleans up would call itself for every level.
+    for file in (folders[-1] + "a.py", folders[199] + "b.py"):
+        (tmp_path / file).unlink()
+    for folder in reversed(folders):
+        (tmp_path / folder).rmdir()
+
+
+@pytest.mark.parametrize("kind", ["git", "no git"])
+def test_a_tree_of_any_depth_is_listed(deep, kind):
+    root, path = deep
+    shallow = path.split("/", 200)
+    lay(root, "/".join([*shallow[:200], "b.py"]))
+    if kind == "git":
+        plain_git(root, "init", "--quiet")
+    found, left_out = listed(Workspace.open(root))
+    assert found == ["/".join([*shallow[:200], "b.py"])]
+    assert left_out == [Skipped("/".join(["d"] * 201), "nested too deeply")]
+
+
 def test_bytes_come_as_they_are(tmp_path):
     for data in (b"", b"\xef\xbb\xbfx\r\n", b"\xff", b"a" * 8192 + b"\0"):
         (tmp_path / "file").write_bytes(data)

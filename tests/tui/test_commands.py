@@ -1,5 +1,6 @@
 """The command line as a whole: exit statuses, wrong inputs, and the round trip of a patch."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -119,6 +120,26 @@ def test_wrong_use_is_one_sentence_and_status_two(
     last = said.err.strip().splitlines()[-1]
     assert last.startswith("cuda2mps: ")
     assert last.endswith((".", "?"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no such terminal")
+def test_a_patch_on_a_terminal_cannot_harm_it(project: Path) -> None:
+    (project / "train.py").write_bytes(
+        b"import torch\nx = f('\x1b]0;a\x07\xc2\x9b2J\xff').cuda()\n"
+    )
+    outer, inner = os.openpty()
+    command = [sys.executable, "-m", "tui.cli", "diff", str(project), "--review"]
+    subprocess.run(command, stdin=subprocess.DEVNULL, stdout=inner, check=True)
+    os.close(inner)
+    shown = b""
+    with contextlib.suppress(OSError):  # which says that the other end is closed
+        while part := os.read(outer, 65536):
+            shown += part
+    os.close(outer)
+    assert b"-x = f('\\x1b]0;a\\x07\\x9b2J\\xff').cuda()\r\n" in shown
+    assert not set(shown) & set(b"\x1b\x07\x9b\xff")
+    piped = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    assert b"-x = f('\x1b]0;a\x07\xc2\x9b2J\xff').cuda()\n" in piped.stdout
 
 
 def test_odd_files_are_skipped_or_read_and_never_crash(

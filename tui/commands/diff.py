@@ -9,7 +9,7 @@ from tui.commands.options import (
     path_argument,
     rule_options,
     scanned,
-    write_bytes,
+    write_patch,
 )
 
 
@@ -31,5 +31,5 @@ def command(
     The patch fits `git apply` at the top of the repository. Nothing is changed.
     """
     session = scanned(path, select=select, ignore=ignore, layers=layers, style=style)
-    write_bytes(session.patch(session.chosen(review=review, accepted_only=accepted)))
+    write_patch(session.patch(session.chosen(review=review, accepted_only=accepted)))
     return 0

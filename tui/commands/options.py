@@ -122,8 +122,13 @@ def has_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
-def write_bytes(data: bytes) -> None:
-    """Write to stdout without any change of bytes."""
+def write_patch(patch: bytes) -> None:
+    """Write a patch to stdout: its bytes, or to a terminal what of them cannot harm it."""
+    if sys.stdout.isatty():
+        from project.paths import visible_lines
+
+        click.echo(visible_lines(patch.decode("utf-8", "surrogateescape")), nl=False)
+        return
     sys.stdout.flush()
-    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.write(patch)
     sys.stdout.buffer.flush()
