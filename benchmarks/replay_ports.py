@@ -10,11 +10,11 @@ changed are judged at the parent: does the line's code name CUDA? The judge is P
 tokenizer and the few patterns below; it shares nothing with the analyzers. Naming CUDA is the API
 (``torch.cuda``, ``.cuda(``, ``torch.backends.cuda``), a device string, a flag (``use_cuda``,
 ``args.cuda``, ``--no-cuda``, ``is_cuda``), cuDNN, NCCL, a ``CUDA_*`` variable. Comments,
-docstrings, texts of several words and names that merely contain the word are not. Counted is how
-many of those lines carry a finding.
+docstrings, texts of several words, names that merely contain the word and the path of a module that
+is not PyTorch's are not. Counted is how many of those lines carry a finding.
 
 Then every Python file of the parent is scanned, and each finding that is more than cosmetic must
-have at least one byte outside of comments and docstrings, and may span one statement at most.
+have at least one byte outside of comments and docstrings.
 
 Nothing of a clone is executed, and git is asked with its configuration switched off. Exit status 1
 when less than 98 % is covered, or a finding lies wholly in a comment or docstring.
