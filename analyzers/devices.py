@@ -12,7 +12,7 @@ from tree_sitter import Node
 
 from analyzers.arguments import number_of
 from analyzers.documents.python import PythonDocument, Reference, enclosing, nth, unparenthesised
-from analyzers.flow import reaches_device
+from analyzers.flow import reaches_device, values_of
 
 _DEVICE_TEXT = re.compile(rb"""["']cuda(?::[^"'\\\r\n]{0,40})?["']""")
 _CALLED = re.compile(rb"\s*\(")
@@ -323,7 +323,7 @@ def _argument_role(document: PythonDocument, node: Node, call: Node) -> tuple[Ro
         return compared if compared is not None else (Role.CONSTRUCTOR, call)
     if last == "to" and "." in callee:
         return Role.TO, call
-    if _AMP_CALL.search(callee):
+    if _AMP_CALL.search(callee) or _is_autocast(document, callee):
         return Role.AUTOCAST, call
     if last in _TEST_METHODS:
         return Role.COMPARISON, call
@@ -334,6 +334,14 @@ def _argument_role(document: PythonDocument, node: Node, call: Node) -> tuple[Ro
     if _TEXT_CALLS.search(callee):
         return Role.TEXT, call
     return Role.ARGUMENT, call
+
+
+def _is_autocast(document: PythonDocument, callee: str) -> bool:
+    """Whether a name was given autocast, as ``scope = autocast if half else nullcontext`` does."""
+    return callee.isidentifier() and any(
+        b"autocast" in document.text[one.start_byte : one.end_byte]
+        for one in values_of(document, callee)
+    )
 
 
 def _is_first(node: Node) -> bool:

@@ -50,6 +50,8 @@ _NEGATIVE = re.compile(r"(?i)(?:^|_)(?:no|not|non|disable)_?cuda")
 _ASKS = re.compile(
     rb"cuda\s*\.\s*is_available|cuda\s*\.\s*device_count|\bis_cuda\b|cuda_available|is_built"
 )
+#: Functions that look at what was asked for, and not at the machine.
+_BY_OPTION = re.compile(r"(?i)(?:^|[._])(?:use|wants?|with)_?(?:cuda|gpu)\Z")
 #: How many conditions may be inside one another; more than people write.
 _DEEPEST = 20
 #: How far from a choice that knows MPS another step of it may stand, in statements.
@@ -120,7 +122,7 @@ def asks_what_is_there(document: PythonDocument, condition: Node) -> bool:
         _is_cuda_test(document, node)
         and (
             node.parent is None
-            or node.parent.type == "call"
+            or (node.parent.type == "call" and _BY_OPTION.search(document.slice(node)) is None)
             or any(
                 _ASKS.search(document.text, value.start_byte, value.end_byte)
                 for value in values_of(document, document.slice(node).rpartition(".")[2])

@@ -62,17 +62,17 @@ def _is_device(setting: Setting) -> bool:
 def _several(setting: Setting, key: str, value: str) -> tuple[str, Severity] | None:
     """Settings of more than one GPU."""
     if _COUNT_KEY.match(key) and value.isdecimal() and 1 < int(value[:6]) < 1025:
-        return _("Several GPUs are asked for; a Mac has one MPS device."), Severity.DEGRADES
+        return _("Several GPUs are asked for; a Mac has one MPS device."), Severity.BLOCKS
     if key == "distributed_type" and value in ("multi_gpu", "deepspeed", "fsdp", "megatron_lm"):
         return _(
             "Accelerate is told to use several GPUs: a Mac needs distributed_type: 'NO' and one "
             "process."
-        ), Severity.DEGRADES
+        ), Severity.BLOCKS
     if key == "stage" and setting.above[:1] == ("zero_optimization",) and value in ("1", "2", "3"):
         return _(
             "ZeRO spreads a model over several GPUs; DeepSpeed has no communication between "
             "processes on MPS."
-        ), Severity.DEGRADES
+        ), Severity.BLOCKS
     return None
 
 

@@ -183,6 +183,16 @@ RULE = Rule(
         ),
         Example(text="""with torch.autocast(device.type):\n    pass\n"""),
         Example(text="""with torch.autocast("cpu"):\n    pass\n"""),
+        Example(
+            text="""\
+                from torch import autocast
+                from contextlib import nullcontext
+                scope = autocast if half else nullcontext
+                with scope("cuda"):
+                    pass
+                """,
+            finds=('scope("cuda")',),
+        ),
         Example(text="""from torch.cuda.amp import autocast\n# autocast()\n"""),
     ),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analyzers.documents.python import PythonDocument, enclosing, nth
-from analyzers.guards import is_guarded
+from analyzers.guards import asks_for_cuda
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -49,7 +49,20 @@ def _builds_without(document: PythonDocument) -> bool:
     """Whether CUDA extensions are made where CUDA is found, and the build goes on elsewhere."""
     places = [one.node for one in document.references(f"{_MODULE}.CUDAExtension")]
     return bool(places) and all(
-        is_guarded(document, place) and not _raises_otherwise(place) for place in places
+        _is_asked_for(document, place) and not _raises_otherwise(place) for place in places
+    )
+
+
+def _is_asked_for(document: PythonDocument, place: Node) -> bool:
+    """Whether an ``if`` about CUDA decides, also one that can be forced from outside."""
+    ladder = enclosing(place, ("if_statement", "function_definition"))
+    condition = ladder.child_by_field_name("condition") if ladder is not None else None
+    body = ladder.child_by_field_name("consequence") if ladder is not None else None
+    return (
+        condition is not None
+        and body is not None
+        and body.start_byte <= place.start_byte < body.end_byte
+        and asks_for_cuda(document, condition)
     )
 
 
@@ -379,6 +392,22 @@ RULE = Rule(
                 if source.endswith((".c", "_sm90.cu")) or source.replace("a.cu", "") == "b.cu":
                     log.info("compiles a.cu")
                 """
+        ),
+        Example(
+            path="setup.py",
+            text="""\
+                from torch.utils.cpp_extension import CppExtension, CUDAExtension
+                import torch, os
+                def make(name, sources, sources_cuda):
+                    if torch.cuda.is_available() or os.getenv("FORCE_CUDA") == "1":
+                        extension = CUDAExtension
+                        sources += sources_cuda
+                    else:
+                        extension = CppExtension
+                    return extension(name, sources)
+                make("ops", ["ops.cpp"], ["ops_kernel.cu"])
+                """,
+            finds=("CUDAExtension", "extension(name, sources)", '"ops_kernel.cu"'),
         ),
         Example(text="import torch\nmodel = torch.load(path)\nname = 'readme.cute'\n"),
     ),

@@ -35,7 +35,7 @@ _EXIT = re.compile(rb"(?:sys\.|os\.)?_?(?:exit|quit)\(")
 #: A condition that asks whether the library is there, or whether this is another system.
 _FOUND = re.compile(
     rb"(?i)(?!not\b)(?:.*(?:\bis_\w+_(?:available|installed)\b|_available\b|\bfind_spec\b|"
-    rb"(?:\b|_)has_\w|!=\s*[\"']darwin|==\s*[\"'](?:linux|win)))",
+    rb"(?:\b|_)has_\w|\bcheck_\w*(?:requirement|installed|available)|!=\s*[\"']darwin|==\s*[\"'](?:linux|win)))",
     re.DOTALL,
 )
 #: How much of a condition is looked at, in bytes.
@@ -241,6 +241,13 @@ RULE = Rule(
         Example(text="# import cupy\nname = 'import cupy'\ncupy_version = 1\n"),
         Example(path="src/deepspeed/engine.py", text="from deepspeed.utils import logger\n"),
         Example(text="import tritonclient.http\nimport apexpy\nfrom torch import cuda\n"),
+        Example(
+            text="""\
+                if check_cupy_requirement():
+                    from cupy.cuda import function
+                """,
+            finds=("from cupy.cuda import function",),
+        ),
         Example(text="if TYPE_CHECKING:\n    import triton\nuse(device, triton)\n"),
     ),
 )

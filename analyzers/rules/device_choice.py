@@ -154,6 +154,11 @@ RULE = Rule(
         ),
         Example(text="""kind = "cuda" if fast else "metal"\n"""),
         Example(text="""# device = "cuda" if torch.cuda.is_available() else "cpu"\n"""),
+        Example(
+            text="""device = torch.device("cuda" if tools.use_gpu(opt) else "cpu")\n""",
+            finds=('"cuda" if tools.use_gpu(opt) else "cpu"',),
+            after="""import torch\ndevice = torch.device("cuda" if tools.use_gpu(opt) else "mps" if torch.backends.mps.is_available() else "cpu")\n""",
+        ),
         Example(text="""words = ["cuda"] if torch.cuda.is_available() else []\n"""),
     ),
 )

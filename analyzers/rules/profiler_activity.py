@@ -31,13 +31,13 @@ def find(document: PythonDocument) -> Iterator[Match]:
                 ),
             )
         else:
-            yield Match(node.start_byte, node.end_byte, message, severity=Severity.COSMETIC)
+            yield Match(node.start_byte, node.end_byte, message, severity=Severity.DEGRADES)
     for name in ("torch.autograd.profiler.profile", "torch.profiler.profile"):
         for reference in document.references(name):
             call = call_of(reference.node)
             if call is None or not is_true(keyword(call, "use_cuda")) or settled(document, call):
                 continue
-            yield Match(call.start_byte, call.end_byte, message, severity=Severity.COSMETIC)
+            yield Match(call.start_byte, call.end_byte, message, severity=Severity.DEGRADES)
     for reference in document.references("torch.autograd.profiler.emit_nvtx"):
         call = call_of(reference.node)
         if call is not None and keyword(call, "enabled") is None and not settled(document, call):
