@@ -103,7 +103,7 @@ async def test_fifty_thousand_findings_take_no_seconds(demo, monkeypatch):
         first = time.monotonic() - began
         await settle(pilot)
         assert len(screen.board.findings) == 50_000
-        # A second and a half on a quiet machine; one that tests several things at once takes longer.
+        # 1.5 s on a quiet machine; one that tests several things at once takes longer.
         assert first < 6.0
         times = []
         for key in ("down", "n", "pagedown", "n", "end", "home", "n", "left", "right"):
