@@ -47,17 +47,24 @@ class Example:
     path: str = "example.py"
 
 
+#: For words that are no part of a longer name.
+WHOLE = re.compile(rb"(?!\w)")
+#: For words that are texts: what is compared with one is not set to it.
+NOT_COMPARED = re.compile(rb"(?<![!=]=)(?<![!=]= )\Z")
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """A word that a rule waits for, and what must be there beside it for the word to count.
 
     ``on_line`` is searched for in the line of the word, ``before`` in what the line has before it;
-    of ``beside`` one must occur somewhere in the file.
+    ``after`` must match where the word ends; of ``beside`` one must occur somewhere in the file.
     """
 
     text: bytes
     on_line: re.Pattern[bytes] | None = None
     before: re.Pattern[bytes] | None = None
+    after: re.Pattern[bytes] | None = None
     beside: tuple[bytes, ...] = ()
 
 

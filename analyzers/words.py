@@ -73,6 +73,8 @@ class Reading:
 
 def _on_line(word: Word, text: bytes, start: int, end: int) -> bool:
     """Whether the line of a word at ``start:end`` is as it must be; one that is too long may be."""
+    if word.after is not None and word.after.match(text, end) is None:
+        return False
     if word.on_line is None and word.before is None:
         return True
     first = text.rfind(b"\n", max(start - _LONGEST, 0), start) + 1

@@ -7,12 +7,13 @@ from tree_sitter import Node
 
 from analyzers.documents.python import PythonDocument
 from analyzers.reach import may_fail, settled, under_condition
-from analyzers.rule import Example, Match, Rule
+from analyzers.rule import NOT_COMPARED, Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 _NAME = re.compile(rb"""["']flash_attention_[234]["']""")
-_FLAG = re.compile(rb"\buse_flash_attention_2(?=\s*=\s*True\b)")
+_TRUE = re.compile(rb"\s*=\s*True\b")
+_FLAG = re.compile(rb"\buse_flash_attention_2(?=" + _TRUE.pattern + rb")")
 _OPTION = re.compile(rb"(?i)flash|attn|attention")
 _HOLDERS = (
     "keyword_argument",
@@ -73,7 +74,11 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(b'"flash_attention_', b"'flash_attention_"),
+    triggers=(
+        Word(b'"flash_attention_', before=NOT_COMPARED),
+        Word(b"'flash_attention_", before=NOT_COMPARED),
+        Word(b"use_flash_attention_2", after=_TRUE),
+    ),
     what=N_("A model is loaded with flash-attention by name."),
     why=N_("The package is compiled with nvcc and has no wheel for macOS in any release."),
     advice=N_(

@@ -9,7 +9,7 @@ from analyzers import libraries
 from analyzers.documents.python import PythonDocument, enclosing
 from analyzers.environment import Trouble, library_trouble
 from analyzers.guards import is_guarded
-from analyzers.rule import Example, Match, Rule, Word
+from analyzers.rule import WHOLE, Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -188,7 +188,7 @@ def _goes_on(document: PythonDocument, clause: Node) -> bool:
 
 def _triggers() -> Iterator[Word]:
     for name in libraries.import_names():
-        yield Word(name.encode(), before=_IMPORTING)
+        yield Word(name.encode(), before=_IMPORTING, after=WHOLE)
 
 
 RULE = Rule(

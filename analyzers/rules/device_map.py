@@ -7,11 +7,12 @@ from tree_sitter import Node
 
 from analyzers.documents.python import PythonDocument
 from analyzers.reach import settled
-from analyzers.rule import Example, Match, Rule
+from analyzers.rule import Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
-_KEYWORD = re.compile(rb"\b(?:device_map|max_memory)(?=\s*=\s*[{0-9])")
+_SET = re.compile(rb"\s*=\s*[{0-9]")
+_KEYWORD = re.compile(rb"\b(?:device_map|max_memory)(?=" + _SET.pattern + rb")")
 
 
 def find(document: PythonDocument) -> Iterator[Match]:
@@ -85,7 +86,7 @@ RULE = Rule(
     severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(b"device_map", b"max_memory"),
+    triggers=(Word(b"device_map", after=_SET), Word(b"max_memory", after=_SET)),
     what=N_("A model's parts, or its memory, are laid out over numbered CUDA cards."),
     why=N_(
         "A Mac has one GPU that shares the memory of the CPU. Accelerate places a model on mps and "

@@ -9,7 +9,7 @@ from analyzers.arguments import call_of, keyword, method_of, passed, positional
 from analyzers.devices import calls_of, device_strings
 from analyzers.documents.python import PythonDocument, enclosing
 from analyzers.reach import moves, reaches_device, settled, under_condition
-from analyzers.rule import Example, Match, Rule
+from analyzers.rule import WHOLE, Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -17,6 +17,11 @@ _NUMPY64 = re.compile(
     rb"""\bastype\(\s*(?:(?:np|numpy)\s*\.\s*(?:float64|double)|float|["'](?:float64|double|f8)["'])\s*[,)]"""
     rb"""|\bdtype\s*=\s*(?:(?:np|numpy)\s*\.\s*(?:float64|double)|["'](?:float64|double|f8)["'])"""
 )
+#: A dtype that is given; one that is compared, or the last of a choice, is none.
+_OF_TORCH = re.compile(rb"(?<!\belse )(?<![!=]= )\b(?!(?:np|numpy|jnp|tf)\.)[A-Za-z_]\w*\.\Z")
+_OF_NUMPY = re.compile(rb"(?:\b(?:np|numpy)\s*\.\s*|[\"'])\Z")
+_IMPORTED = re.compile(rb"\bimport\b|^[ \t]*\Z", re.MULTILINE)
+_NOT_CHOSEN = re.compile(rb"(?!\w| if\b)")
 _OPTION = re.compile(rb"(?i)double|float64|fp64|f64|precision")
 _FROM_NUMPY = ("torch.from_numpy", "torch.tensor", "torch.as_tensor")
 
@@ -125,13 +130,23 @@ def _is_numpy64(document: PythonDocument, array: Node) -> bool:
     return bool(values) and _NUMPY64.search(values[-1]) is not None
 
 
+def _triggers() -> Iterator[Word]:
+    yield Word(b"float64", before=_OF_TORCH, after=_NOT_CHOSEN)
+    yield Word(b"float64", before=_IMPORTED)
+    yield Word(b".double", after=_NOT_CHOSEN)
+    yield Word(b"DoubleTensor")
+    arrays = (b"from_numpy", b"tensor(")
+    yield Word(b"float64", before=_OF_NUMPY, after=WHOLE, beside=arrays)
+    yield Word(b"astype(float", after=WHOLE, beside=arrays)
+
+
 RULE = Rule(
     code="D120",
     name="float64-tensor",
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(b"float64", b".double", b"DoubleTensor", b"astype(float"),
+    triggers=tuple(_triggers()),
     what=N_("A tensor or a model becomes float64 and is on a device, or goes there."),
     why=N_(
         "The MPS framework has no float64, in any release. The cast must come before the move: "

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from analyzers.arguments import call_of
 from analyzers.autocast import AUTOCAST, is_full_precision_region
 from analyzers.documents.python import PythonDocument
-from analyzers.rule import Example, Match, Rule
+from analyzers.rule import Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -33,7 +33,7 @@ RULE = Rule(
     severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(rb"autocast",),
+    triggers=(Word(b"autocast", beside=(b"cuda",)),),
     what=N_("A part of the program is kept out of mixed precision, on CUDA by name."),
     why=N_(
         "autocast(enabled=False) speaks to the device type that it names. It prints nothing where "

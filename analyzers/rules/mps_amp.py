@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from analyzers.arguments import argument, call_of, string_of
 from analyzers.documents.python import PythonDocument
-from analyzers.rule import Example, Match, Rule, Word
+from analyzers.rule import NOT_COMPARED, Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -60,7 +60,8 @@ RULE = Rule(
     fix=Fix.MANUAL,
     reads=PythonDocument,
     triggers=tuple(
-        Word(quote + b"mps", beside=(b"autocast", b"GradScaler")) for quote in (b"'", b'"')
+        Word(quote + b"mps", before=NOT_COMPARED, beside=(b"autocast", b"GradScaler"))
+        for quote in (b"'", b'"')
     ),
     what=N_("Mixed precision on MPS is asked for by name."),
     why=N_(

@@ -9,12 +9,14 @@ from analyzers.arguments import call_of
 from analyzers.devices import names_device
 from analyzers.documents.python import PythonDocument, nth
 from analyzers.reach import under_condition
-from analyzers.rule import Example, Match, Rule
+from analyzers.rule import Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
 #: A condition of a program that was asked for MPS.
 _ASKED = re.compile(rb"mps")
+#: Any line but a plain ``if``, which goes on without MPS.
+_DECIDES = re.compile(rb"^(?![ \t]*(?:el)?if [\w.]*mps\.is_available\(\):)", re.MULTILINE)
 _CUDA = re.compile(rb"(?i)cuda")
 _NAMES = ("torch.backends.mps.is_available", "torch.mps.is_available")
 
@@ -96,7 +98,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(b"mps.is_available",),
+    triggers=(Word(b"mps.is_available", on_line=_DECIDES),),
     what=N_("The program stops unless MPS is available, or takes it where it is, untried."),
     why=N_(
         "is_available() is about this process, in this session. It is false in sandboxes that hide "

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from analyzers.arguments import call_of, passed
 from analyzers.documents.python import PythonDocument
 from analyzers.reach import settled
-from analyzers.rule import Example, Match, Rule
+from analyzers.rule import WHOLE, Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -37,7 +37,10 @@ RULE = Rule(
     severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(b"nms", b"roi_align"),
+    triggers=(
+        Word(b"nms", after=WHOLE, beside=(b"torchvision",)),
+        Word(b"roi_align", after=WHOLE, beside=(b"torchvision",)),
+    ),
     what=N_("Boxes are brought to the CPU for an operator that runs on MPS and CUDA too."),
     why=N_(
         "Metal works through a queue, and every read back empties it. In a loop this can make MPS "
