@@ -8,10 +8,12 @@ proof, so the messages say "may", and that the results are to be compared.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
 
 from ahocorasick_rs import BytesAhoCorasick
 
-from analyzers import native, replacements
+from analyzers import native, replacements, workers
 from analyzers.documents.base import Source
 from analyzers.documents.cuda import CudaDocument
 from analyzers.documents.python import PythonDocument
@@ -20,7 +22,7 @@ from analyzers.native import Binding, Native, Place
 from analyzers.nvidia import FEATURES, LIBRARIES, used
 from project import files
 from project.translation import _
-from project.vocabulary import Finding
+from project.vocabulary import Finding, Skipped
 from project.workspace import Workspace
 
 _KERNEL, _BINDING, _EXTENSION = "K201", "K209", "K203"
@@ -85,12 +87,26 @@ class _Python:
     excepts: dict[str, Place] = field(default_factory=dict)
     shaders: list[str] = field(default_factory=list)
 
+    def add(self, other: "_Python") -> None:
+        """Take in what another file says."""
+        for name, calls in other.uses.items():
+            self.uses.setdefault(name, []).extend(calls)
+        for name, places in other.imports.items():
+            self.imports.setdefault(name, []).extend(places)
+        self.references.extend(other.references)
+        self.branches.update(other.branches)
+        self.excepts.update(other.excepts)
+        self.shaders.extend(other.shaders)
 
-def link(workspace: Workspace, reports: Sequence[FileReport]) -> list[FileReport]:
+
+def link(
+    workspace: Workspace, reports: Sequence[FileReport], jobs: int | None = None
+) -> list[FileReport]:
     """The reports with more in the messages of kernels, bindings and extensions.
 
     Each says which Python calls may reach it, and what replacing it would take. ``reports`` are
-    those that have findings of the kernel layer; they come back in their order.
+    those that have findings of the kernel layer; they come back in their order. ``jobs`` is the
+    number of processes (None: as it fits).
     """
     codes = {finding.rule for report in reports for finding in report.findings}
     if not codes & {_KERNEL, _BINDING, _EXTENSION, *_IN_PYTHON}:
@@ -102,7 +118,7 @@ def link(workspace: Workspace, reports: Sequence[FileReport]) -> list[FileReport
     modules = _modules(workspace, reports)
     scripts = [path for path in listed if path.endswith(".py")]
     shaders = [path for path in listed if path.endswith(".metal")]
-    python = _read_python(_contents(workspace, scripts), project, modules)
+    python = _read_python(workspace, scripts, project, modules, jobs)
     writer = _Writer(project, python, modules, _stems(shaders, listed))
     return [_enriched(workspace, report, writer) for report in reports]
 
@@ -145,15 +161,19 @@ def _module_name(text: str, data: bytes) -> str | None:
     return literal[1] if literal is not None else None
 
 
-def _read_python(
-    contents: Iterable[tuple[str, bytes]], project: Native, modules: Iterable[str]
-) -> _Python:
-    names = {one.name for one in project.bindings}
-    libraries = {one.library for one in project.bindings} - {"TORCH_EXTENSION_NAME"}
-    hints = {name for name in (*modules, *libraries) if len(name) > 1}
-    hint = BytesAhoCorasick(sorted(one.encode() for one in hints))
-    python = _Python()
-    for path, data in contents:
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """Reading one Python file for what it says of these names; travels to other processes."""
+
+    root: Path
+    names: frozenset[str]
+    hints: tuple[bytes, ...]
+
+    def __call__(self, path: str) -> _Python:
+        python = _Python()
+        data = files.read(self.root, path)
+        if isinstance(data, Skipped):
+            return python
         for _index, start, _end in _ENDED.find_matches_as_indexes(data):
             line = data.rfind(b"\n", 0, start) + 1
             name = _FULL_NAME.search(data, line)
@@ -164,11 +184,35 @@ def _read_python(
             python.shaders.append(path)
         named = frozenset(
             data[start:end].decode()
-            for _index, start, end in hint.find_matches_as_indexes(data, overlapping=True)
+            for _index, start, end in _automaton(self.hints).find_matches_as_indexes(
+                data, overlapping=True
+            )
             if _is_whole(data, start, end)
         )
         if named:
-            _read_caller(PythonDocument(Source.of(path, data)), names, named, python)
+            _read_caller(PythonDocument(Source.of(path, data)), self.names, named, python)
+        return python
+
+
+@cache
+def _automaton(hints: tuple[bytes, ...]) -> BytesAhoCorasick:
+    return BytesAhoCorasick(hints)
+
+
+def _read_python(
+    workspace: Workspace,
+    scripts: Sequence[str],
+    project: Native,
+    modules: Iterable[str],
+    jobs: int | None,
+) -> _Python:
+    libraries = {one.library for one in project.bindings} - {"TORCH_EXTENSION_NAME"}
+    hints = sorted(name.encode() for name in {*modules, *libraries} if len(name) > 1)
+    names = frozenset(one.name for one in project.bindings)
+    look = _Look(workspace.root, names, tuple(hints))
+    python = _Python()
+    for said in workers.each(look, scripts, lambda path: _Python(), jobs):
+        python.add(said)
     return python
 
 
@@ -178,7 +222,7 @@ def _is_whole(data: bytes, start: int, end: int) -> bool:
 
 
 def _read_caller(
-    document: PythonDocument, names: set[str], modules: frozenset[str], python: _Python
+    document: PythonDocument, names: frozenset[str], modules: frozenset[str], python: _Python
 ) -> None:
     """Note what a file that names these modules does with them."""
     path, text = document.path, document.text

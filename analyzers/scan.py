@@ -168,7 +168,7 @@ def scan(
             yield report
     if known is not None:
         known.save(complete and not workspace.scope)
-    yield from links.link(workspace, late)
+    yield from links.link(workspace, late, options.jobs)
 
 
 def _reports(
