@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from project.errors import Refused
-from project.paths import inside
+from project.paths import checked
 from project.translation import N_, _
 from project.vocabulary import Skipped
 
@@ -200,7 +200,8 @@ def opened(root: Path, path: str) -> Iterator[BinaryIO | Skipped]:
     """
     try:
         descriptor = os.open(
-            inside(root, path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            checked(os.fspath(root), path),
+            os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC,
         )
     except Refused:
         yield Skipped(path, _("outside the project, in .git or behind a symbolic link"))

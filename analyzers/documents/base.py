@@ -18,6 +18,11 @@ _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.MULTILINE)
 _MASK = bytes(range(128)) + b"?" * 128
 
 
+def name_of(path: str) -> str:
+    """The last part of a path, in small letters."""
+    return path.rpartition("/")[2].lower()
+
+
 @dataclass(frozen=True)
 class Source:
     """The text of a file, or of a notebook's code cells, as it is parsed.

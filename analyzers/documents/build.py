@@ -7,9 +7,8 @@ lines.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
-from analyzers.documents.base import Document
+from analyzers.documents.base import Document, name_of
 
 #: What is open at the end of the file ends there, so that no place is searched twice.
 _BLANKED = re.compile(
@@ -49,7 +48,7 @@ class BuildDocument(Document):
     @classmethod
     def accepts(cls, path: str) -> bool:
         """By the usual names."""
-        name = PurePosixPath(path.lower()).name
+        name = name_of(path)
         return name in ("cmakelists.txt", "makefile", "gnumakefile") or name.endswith(
             (".cmake", ".mk", ".mak")
         )

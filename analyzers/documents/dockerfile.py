@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import PurePosixPath
 
 import tree_sitter_dockerfile
 from tree_sitter import Language, Node, Query, QueryCursor
 
-from analyzers.documents.base import Document
+from analyzers.documents.base import Document, name_of
 from analyzers.documents.syntax import parse
 
 DOCKERFILE = Language(tree_sitter_dockerfile.language())
@@ -35,7 +34,7 @@ class DockerfileDocument(Document):
     @classmethod
     def accepts(cls, path: str) -> bool:
         """``Dockerfile``, ``Dockerfile.*``, ``*.dockerfile`` and the same for Containerfile."""
-        name = PurePosixPath(path.lower()).name
+        name = name_of(path)
         return any(
             name == word or name.startswith(f"{word}.") or name.endswith(f".{word}")
             for word in ("dockerfile", "containerfile")

@@ -9,13 +9,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import PurePosixPath
 from typing import Any
 
 from packaging.utils import canonicalize_name
 
 from analyzers.documents import toml
-from analyzers.documents.base import Document
+from analyzers.documents.base import Document, name_of
 from analyzers.documents.requirements import requirement
 from analyzers.markers import marker_holds, wanted_on_mac
 from project.translation import _
@@ -48,11 +47,11 @@ class LockDocument(Document):
     @classmethod
     def accepts(cls, path: str) -> bool:
         """By its name."""
-        return PurePosixPath(path.lower()).name in _READERS
+        return name_of(path) in _READERS
 
     @cached_property
     def _read(self) -> list[_Package] | None:
-        name = PurePosixPath(self.path.lower()).name
+        name = name_of(self.path)
         try:
             text = self.text.decode("utf-8")
             data = json.loads(text) if name == "pipfile.lock" else toml.loads(text)

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import PurePosixPath
 
 from analyzers.documents import manifests
+from analyzers.documents.base import name_of
 from analyzers.documents.requirements import Line, RequirementsDocument
 from project.translation import _
 
@@ -17,11 +17,11 @@ class PackagesDocument(RequirementsDocument):
     @classmethod
     def accepts(cls, path: str) -> bool:
         """Requirements files, and manifests by their names."""
-        return PurePosixPath(path.lower()).name in _NAMES or RequirementsDocument.accepts(path)
+        return name_of(path) in _NAMES or RequirementsDocument.accepts(path)
 
     @cached_property
     def _manifest(self) -> manifests.Manifest:
-        return manifests.read(PurePosixPath(self.path.lower()).name, self.text)
+        return manifests.read(name_of(self.path), self.text)
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:

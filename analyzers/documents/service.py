@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterator
 from enum import Enum
-from pathlib import PurePosixPath
 
 from tree_sitter import Node
 
-from analyzers.documents.base import Document, Source
+from analyzers.documents.base import Document, Source, name_of
 from analyzers.documents.conda import CondaDocument
 from analyzers.documents.settings import Setting, language_of, settings_around
 from analyzers.documents.shell_carriers import is_workflow
@@ -34,7 +33,7 @@ class ServiceDocument(Document):
     @classmethod
     def accepts(cls, path: str) -> bool:
         """YAML that is no conda environment, and the settings of dev containers."""
-        name = PurePosixPath(path.lower()).name
+        name = name_of(path)
         if name.endswith((".yml", ".yaml")):
             return not CondaDocument.accepts(path)
         return name in ("devcontainer.json", ".devcontainer.json")
@@ -47,7 +46,7 @@ class ServiceDocument(Document):
     @property
     def service(self) -> Service:
         """Who reads this file, by its name."""
-        name = PurePosixPath(self.path.lower()).name
+        name = name_of(self.path)
         if name.endswith(".json"):
             return Service.DEV_CONTAINER
         if name.startswith(("docker-compose", "compose")):
