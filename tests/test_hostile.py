@@ -94,8 +94,25 @@ def _notebook(source: str) -> str:
         ("README.md", "cuda\n" + "~" * 60_000 + "`\n"),
         ("a.rst", "cuda\n" + "".join(f"{' ' * i}.. code:: sh\n" for i in range(1_500))),
         ("a.ipynb", _notebook("!nvidia-smi \\\n" * 30_000)),
+        ("a.py", 'x = """\n' + "cuda\n" * 30_000 + '"""\nx.cuda()\n'),
+        ("a.py", "x.cuda()  # cuda2mps: keep" + " " * 60_000 + ".\n"),
+        ("requirements.txt", "cupy-cuda12x # cuda2mps: keep\n" * 5_000),
+        ("setup.py", 'os.environ["FORCE_CUDA"] = "' + "9" * 60_000 + '.cu"'),
     ],
-    ids=("specifiers", "prompts", "pipes", "language", "blanks", "tildes", "blocks", "magics"),
+    ids=[
+        "specifiers",
+        "prompts",
+        "pipes",
+        "language",
+        "blanks",
+        "tildes",
+        "blocks",
+        "magics",
+        "words",
+        "reason",
+        "comments",
+        "source",
+    ],
 )
 def test_what_grows_by_the_square_is_not_waited_for(path: str, text: str) -> None:
     start = time.process_time()
