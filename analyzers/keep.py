@@ -1,8 +1,10 @@
 """``# cuda2mps: keep``: a comment that leaves the findings of its line on CUDA, and says why."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from analyzers.documents.base import Document
 from project.translation import _
@@ -13,7 +15,6 @@ MARK = b"cuda2mps:"
 _COMMENT = re.compile(
     rb"(?:#|//|/\*|<!--|;)[ \t]*cuda2mps:[ \t]*keep\b(?:[ \t]*\[([^\]\r\n]*)\])?([^\r\n]*)"
 )
-_END = re.compile(r"\s*(?:\*/|-->)?\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +25,11 @@ class _Keep:
     reason: str
 
     def covers(self, finding: Finding) -> bool:
-        """Whether the comment stands on a line of the finding and means its rule."""
-        return (
-            finding.cell == self.cell
-            and finding.line <= self.line <= finding.end_line
-            and (not self.rules or finding.rule in self.rules or finding.name in self.rules)
-        )
+        """Whether the comment means the rule of a finding on its line."""
+        return not self.rules or finding.rule in self.rules or finding.name in self.rules
+
+
+_line = attrgetter("line")
 
 
 def marked(
@@ -45,10 +45,16 @@ def marked(
     if MARK not in document.text:
         return list(findings), []
     keeps = list(_keeps(document))
+    beside: dict[int | None, list[_Keep]] = {}
+    for keep in keeps:
+        beside.setdefault(keep.cell, []).append(keep)
     used: set[_Keep] = set()
     result = []
     for finding in findings:
-        mine = next((keep for keep in keeps if keep.covers(finding)), None)
+        there = beside.get(finding.cell, [])
+        first = bisect_left(there, finding.line, key=_line)
+        last = bisect_right(there, finding.end_line, key=_line)
+        mine = next((keep for keep in there[first:last] if keep.covers(finding)), None)
         if mine is not None:
             used.add(mine)
             reason = mine.reason or _("a comment in the code says so")
@@ -75,7 +81,8 @@ def _keeps(document: Document) -> list[_Keep]:
         line, _column = document.source.position(match.start())
         codes = (match.group(1) or b"").decode("utf-8", "replace")
         rules = tuple(code.strip() for code in codes.split(",") if code.strip())
-        reason = _END.sub("", match.group(2).decode("utf-8", "replace")).strip(" \t:-—")
+        reason = match.group(2).decode("utf-8", "replace").rstrip()
+        reason = reason.removesuffix("*/").removesuffix("-->").rstrip().strip(" \t:-—")
         found.append(_Keep(line, document.source.cell_of(match.start()), rules, reason))
     return found
 

@@ -1,5 +1,6 @@
 """A project that means harm is scanned, and nothing comes of it."""
 
+import json
 import os
 import pickle
 import time
@@ -78,14 +79,40 @@ def test_a_number_too_long_for_python_stops_nothing(path: str, text: str) -> Non
     assert report.findings
 
 
+def _notebook(source: str) -> str:
+    return json.dumps({"cells": [{"cell_type": "code", "source": source}]})
+
+
 @pytest.mark.parametrize(
     ("path", "text"),
     [
         ("requirements.txt", ("torch" + ",".join(f">={i}" for i in range(3_000)) + "\n") * 20),
         ("README.md", "```sh\n" + "$ nvidia-smi \\\n" * 30_000 + "```\n"),
         ("run.sh", "nvidia-smi | " * 20_000),
+        ("README.md", "cuda\n```" + "a" * 60_000 + "`\n"),
+        ("README.md", "cuda\n```" + " " * 60_000 + "`\n"),
+        ("README.md", "cuda\n" + "~" * 60_000 + "`\n"),
+        ("a.rst", "cuda\n" + "".join(f"{' ' * i}.. code:: sh\n" for i in range(1_500))),
+        ("a.ipynb", _notebook("!nvidia-smi \\\n" * 30_000)),
+        ("a.py", 'x = """\n' + "cuda\n" * 30_000 + '"""\nx.cuda()\n'),
+        ("a.py", "x.cuda()  # cuda2mps: keep" + " " * 60_000 + ".\n"),
+        ("requirements.txt", "cupy-cuda12x # cuda2mps: keep\n" * 5_000),
+        ("setup.py", 'os.environ["FORCE_CUDA"] = "' + "9" * 60_000 + '.cu"'),
     ],
-    ids=("specifiers", "prompts", "pipes"),
+    ids=[
+        "specifiers",
+        "prompts",
+        "pipes",
+        "language",
+        "blanks",
+        "tildes",
+        "blocks",
+        "magics",
+        "words",
+        "reason",
+        "comments",
+        "source",
+    ],
 )
 def test_what_grows_by_the_square_is_not_waited_for(path: str, text: str) -> None:
     start = time.process_time()

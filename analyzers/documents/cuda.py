@@ -71,7 +71,7 @@ _INCLUDE = re.compile(rb"[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\r\n]+)[>\"]")
 _CONDITION = re.compile(rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b", re.MULTILINE)
 _DISABLED = re.compile(rb"^[ \t]*#[ \t]*if[ \t]+(?:0|false)\b(?![ \t]*[|&=<>])", re.MULTILINE)
 _ABOUT_CUDA = re.compile(rb"CUDA|NVIDIA|__NVCC__|NVCC|USE_GPU|WITH_GPU")
-_NEGATED = re.compile(rb"!\s*\(?\s*(?:defined\s*\(?\s*)?\w*(?:CUDA|NVCC|GPU)")
+_NEGATED = re.compile(rb"!\s*(?:\(\s*)?(?:defined\s*(?:\(\s*)?)?\w*(?:CUDA|NVCC|GPU)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,11 @@ from project.translation import _
 
 JSON = Language(tree_sitter_json.language())
 _ESCAPE = re.compile(rb'\\u[0-9a-fA-F]{4}|\\["\\/bfnrt]')
+#: The escapes of two characters, which are nearly all that notebooks have.
+_SHORT = {
+    b"\\" + letter: json.loads(b'"\\' + letter + b'"').encode()
+    for letter in (b'"', b"\\", b"/", b"b", b"f", b"n", b"r", b"t")
+}
 _HIGH = re.compile(rb"\\u[dD][89abAB]")
 _LOW = re.compile(rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _MAGIC = re.compile(rb"(?m)^[ \t]*(?:%%?[A-Za-z]|!|\?)[^\r\n]*|^[^\r\n#'\"]*\?\??[ \t]*$")
@@ -121,6 +126,13 @@ def unescape(
         if escape is None:
             return
         position, stop = escape.span()
+        short = _SHORT.get(escape[0])
+        if short is not None:
+            text += short
+            offsets.append(position)
+            ends.append(stop)
+            position = stop
+            continue
         if _HIGH.match(data, position):
             # A surrogate pair is one character in two escapes.
             low = _LOW.match(data, stop, end)

@@ -68,7 +68,10 @@ def shell_of(cell: bytes) -> bytes:
     kept = bytearray(cell.translate(_BLANK))
     if _FOREIGN_CELL.match(cell):
         return bytes(kept)
+    end = 0
     for line in _LINE.finditer(cell):
+        if line.start() < end:
+            continue  # the command before goes on here
         start, end = line.end(), _end_of_command(cell, line.end())
         kept[start:end] = cell[start:end]
         if line[4] is not None:

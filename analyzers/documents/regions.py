@@ -8,6 +8,7 @@ stays a module. All else at module and class level is kept, for its imports, con
 import bisect
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache, partial
 from itertools import pairwise
 
 from tree_sitter import Point, Range
@@ -63,10 +64,10 @@ def around(text: bytes, words: Sequence[int]) -> list[tuple[int, int]] | None:
         if text[start] == 35 or text.find(b"\n", start, end) >= 0:
             silent.append((start, end))
     spans = _Spans(silent)
+    # One text may hold all the words.
+    is_prose = cache(partial(_is_prose, text))
     wanted = [
-        word
-        for word in words
-        if not _is_prose(text, spans.around(word)) or text.startswith(_OURS, word)
+        word for word in words if not is_prose(spans.around(word)) or text.startswith(_OURS, word)
     ]
     if not wanted:
         return []

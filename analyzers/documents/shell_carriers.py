@@ -214,7 +214,8 @@ def _recipe(source: Source) -> bytes:
 
 # --- instructions
 
-_FENCE = re.compile(rb"(?m)^[ \t>]*(`{3,}|~{3,})[ \t]*\{?\.?([\w+-]*)[^`\r\n]*$")
+#: The language is looked at ahead, so that a long line is not tried once for each of its letters.
+_FENCE = re.compile(rb"(?m)^[ \t>]*(`{3,}|~{3,}(?!~))(?=[ \t]*\{?\.?([\w+-]*))[^`\r\n]*$")
 _SHELLS = (b"", b"sh", b"bash", b"shell", b"zsh", b"console", b"terminal", b"shell-session", b"cmd")
 _DIRECTIVE = re.compile(
     rb"(?m)^([ \t]*)\.\.[ \t]+(?:code-block|code|sourcecode)::[ \t]*"
@@ -242,7 +243,10 @@ def _fences(text: bytes) -> Iterator[Span]:
 
 
 def _directives(text: bytes) -> Iterator[Span]:
+    end = 0
     for match in _DIRECTIVE.finditer(text):
+        if match.start() < end:
+            continue  # in the block before, which has its lines
         end = position = min(match.end() + 1, len(text))
         while position < len(text):
             line = _BODY_LINE.match(text, position)

@@ -19,7 +19,7 @@ _TESTS = re.compile(
 )
 #: What a first argument may be without being the name.
 _NO_NAME = ("keyword_argument", "dictionary_splat", "list_splat", "comment")
-_SOURCE = re.compile(rb"""[\w./*{}-]+\.cuh?(?=["'])""")
+_SOURCE = re.compile(rb"""(?<![\w./*{}-])[\w./*{}-]+\.cuh?(?=["'])""")
 
 
 def find(document: PythonDocument) -> Iterator[Match]:

@@ -146,9 +146,10 @@ def _turns_on(document: PythonDocument, node: Node) -> bool:
 
 def _flag_at(document: PythonDocument, node: Node) -> Node | None:
     """The name, attribute, parameter or function that a hit is, if it is a flag."""
-    name, parent = document.slice(node), node.parent
+    parent = node.parent
     if node.type != "identifier" or parent is None:
         return None
+    name = document.slice(node)
     is_attribute = parent.type == "attribute" and parent.child_by_field_name("attribute") == node
     if CUDA_FLAG.match(name) is None:
         if _DEVICES.match(name) is not None and parent.type != "function_definition":

@@ -125,6 +125,13 @@ def notebook(*cells: object) -> bytes:
     return json.dumps({"cells": rows}, indent=1).encode()
 
 
+def test_a_command_or_block_that_goes_on_is_taken_once() -> None:
+    assert shell_of(b"!nvcc \\\n!a\n!b\n") == b" nvcc \\\n!a\n b\n"
+    text = b".. code:: sh\n\n  a\n  .. code:: sh\n\n    b\n\nc\n.. code:: sh\n\n  d\n"
+    kept = ShellDocument.source_from("a.rst", text).text
+    assert kept.split() == [b"a", b"..", b"code::", b"sh", b"b", b"d"]
+
+
 def test_a_notebook_gives_lines_with_cell_and_line() -> None:
     data = notebook(
         ["import torch\n", "!nvidia-smi\n", "%pip install -q torch --index-url https://x/cu121"],
