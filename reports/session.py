@@ -31,6 +31,7 @@ from project.vocabulary import (
     Verdict,
 )
 from project.workspace import Workspace
+from reports.explained import explained
 from rewriters.combine import Conflict, combine
 from rewriters.propose import Proposing, Style
 
@@ -232,8 +233,12 @@ class Session:
                 out.append(proposal)
         return out
 
-    def patch(self, proposals: Iterable[Proposal], context: int = 3) -> bytes:
+    def patch(
+        self, proposals: Sequence[Proposal], context: int = 3, *, explain: bool = False
+    ) -> bytes:
         """One git patch of these proposals; empty when there are none.
+
+        With ``explain`` each hunk stands below comments that name the rule and the reason.
 
         Raises:
             Refused: a file is no longer the one that was scanned, or two proposals exclude
@@ -242,12 +247,15 @@ class Session:
         changes = self.changes(proposals)
         if not changes:
             return b""
-        return git.diff_trees(
+        patch = git.diff_trees(
             {change.path: change.before for change in changes},
             {change.path: change.after for change in changes},
             {c.path: (self.workspace.root / c.path).stat().st_mode for c in changes},
             context,
         )
+        if not explain:
+            return patch
+        return explained(patch, changes, proposals, {one.id: one for one in self.findings})
 
     def changes(self, proposals: Iterable[Proposal]) -> list[Change]:
         """What applying these proposals would write, a change a file."""

@@ -17,6 +17,7 @@ from tui.commands.options import (
 @path_argument
 @rule_options
 @patch_options
+@click.option("--explain", is_flag=True, help="Say above each hunk which rule made it, and why.")
 def command(
     path: Path,
     select: tuple[str, ...],
@@ -25,11 +26,14 @@ def command(
     review: bool,
     accepted: bool,
     style: str | None,
+    explain: bool,
 ) -> int:
     """Print the safe rewrites, and what was accepted, as one git patch.
 
-    The patch fits `git apply` at the top of the repository. Nothing is changed.
+    The patch fits `git apply` at the top of the repository; so does the one with the comments of
+    `--explain`. Nothing is changed.
     """
     session = scanned(path, select=select, ignore=ignore, layers=layers, style=style)
-    write_patch(session.patch(session.chosen(review=review, accepted_only=accepted)))
+    chosen = session.chosen(review=review, accepted_only=accepted)
+    write_patch(session.patch(chosen, explain=explain))
     return 0
