@@ -97,9 +97,9 @@ ROWS = (
     Library(
         ("torchrec",),
         ("torchrec",),
-        OnMac.PARTIAL,
-        Backend.CPU,
-        N_("It rests on fbgemm-gpu, which the index does not have for macOS."),
+        OnMac.CUDA_ONLY,
+        Backend.NONE,
+        N_("Importing it imports fbgemm-gpu (1.9.2), which the index does not have for macOS."),
         N_("Use torch.nn.EmbeddingBag; sharded tables stay on the CUDA machine."),
         "https://github.com/meta-pytorch/torchrec#installation",
     ),

@@ -36,9 +36,10 @@ def find(document: PythonDocument) -> Iterator[Match]:
                 ),
                 until="2.1",
             )
-    for call, _receiver, _name in calls_of(document, "load_state_dict"):
+    for call, receiver, _name in calls_of(document, "load_state_dict"):
         value = keyword(call, "map_location")
-        if value is not None:
+        # On what was imported it is a function of that module, with arguments of its own.
+        if value is not None and document.dotted(receiver) is None:
             yield Match(
                 call.start_byte,
                 call.end_byte,
@@ -141,6 +142,12 @@ RULE = Rule(
                 """,
         ),
         Example(text="""import torch\nstate = torch.load("net.pth")\nprint(state.keys())\n"""),
+        Example(
+            text="""\
+                from . import dist_util
+                model.load_state_dict(dist_util.load_state_dict(path, map_location="cpu"))
+                """,
+        ),
         Example(
             text="""import torch\nrows = torch.load("rows.pt", weights_only=True).to(device)\n"""
         ),
