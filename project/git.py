@@ -51,6 +51,9 @@ _SETTINGS = (
     ("protocol.allow", "never"),
     ("status.submoduleSummary", "false"),
     ("submodule.recurse", "false"),
+    # A commit is by whom the user's configuration names, not by a guess from the machine's name.
+    ("user.useConfigOnly", "true"),
+    ("i18n.commitEncoding", "UTF-8"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
 )
@@ -153,7 +156,11 @@ class Git:
         return git
 
     def run(
-        self, *arguments: str, stdin: bytes | None = None, accept: tuple[int, ...] = (0,)
+        self,
+        *arguments: str,
+        stdin: bytes | None = None,
+        accept: tuple[int, ...] = (0,),
+        index: Path | None = None,
     ) -> bytes:
         """Run a git command at the top of the work tree and return what it printed.
 
@@ -164,11 +171,22 @@ class Git:
             arguments: the command and its arguments; pass paths after ``--``.
             stdin: what it reads.
             accept: the exit statuses that are answers rather than errors.
+            index: a file to use in place of the work tree's index.
 
         Raises:
             UserError: any other exit status, in git's own words.
         """
-        return _ask(self.top, arguments, stdin=stdin, accept=accept)
+        if index is None:
+            return _ask(self.top, arguments, stdin=stdin, accept=accept)
+        return _ask(
+            self.top,
+            arguments,
+            stdin=stdin,
+            accept=accept,
+            # A split index would leave a part of itself in the git directory.
+            settings=[("core.splitIndex", "false")],
+            environment={"GIT_INDEX_FILE": str(index)},
+        )
 
     def files(self) -> list[str]:
         """The files that git tracks and those that are untracked and not ignored.

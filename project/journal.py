@@ -8,22 +8,21 @@ without an end was cut short, and :meth:`Journal.recover` ends it.
 
 import contextlib
 import os
-import re
 import secrets
 import stat
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from project import blobs, records, swap
+from project import blobs, staging, swap, transactions
 from project.decisions import now
 from project.errors import Refused, UserError
+from project.git import Git
 from project.lock import held
 from project.paths import inside, visible
+from project.staging import Commit, Staged
+from project.transactions import FileChange, Transaction
 from project.translation import _
-
-_DONE, _TAKEN_BACK = "done", "taken back"
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,10 @@ class Change:
 
 @dataclass(frozen=True)
 class Entry:
-    """An apply: its id, when and why it was made, the files and the findings it was about."""
+    """An apply: its id, when and why it was made, the files and the findings it was about.
+
+    ``to`` is where it went: ``worktree``, ``index`` (which means both) or ``branch:NAME``.
+    """
 
     id: str
     at: str
@@ -45,30 +47,7 @@ class Entry:
     paths: tuple[str, ...]
     findings: tuple[str, ...]
     undone: bool
-
-
-@dataclass(frozen=True)
-class _File:
-    path: str
-    old: str
-    new: str
-
-
-@dataclass(frozen=True)
-class _Transaction:
-    """One apply, or one undo of the apply ``of``; ``end`` is empty while it has none."""
-
-    id: str
-    of: str
-    at: str
-    label: str
-    findings: tuple[str, ...]
-    files: tuple[_File, ...]
-    end: str = ""
-
-    @property
-    def is_undo(self) -> bool:
-        return self.of != self.id
+    to: str = "worktree"
 
 
 class Journal:
@@ -78,23 +57,32 @@ class Journal:
     already. Reading writes nothing.
     """
 
-    def __init__(self, root: Path, state: Path) -> None:
+    def __init__(self, root: Path, state: Path, git: Git | None = None) -> None:
         self._root = root
         self._state = state
+        self._git = git
         self._file = state / "journal.jsonl"
         self._blobs = state / "journal"
 
-    def apply(self, changes: Sequence[Change], label: str, findings: Sequence[str] = ()) -> Entry:
+    def apply(
+        self,
+        changes: Sequence[Change],
+        label: str,
+        findings: Sequence[str] = (),
+        *,
+        index: bool = False,
+    ) -> Entry:
         """Make the changes, all of them or none.
 
         Args:
             changes: at most one a file; the files exist.
             label: what they are for, as a person would say it.
             findings: the findings they are about.
+            index: make them in git's index too.
 
         Raises:
-            Refused: a file is no longer what it was, may not be written, or must not be touched.
-                Nothing is changed.
+            Refused: a file is no longer what it was, may not be written, or must not be touched;
+                or the index has something else than the work tree. Nothing is changed.
             UserError: the state cannot be written. Nothing is changed.
         """
         changes = [change for change in changes if change.before != change.after]
@@ -110,8 +98,59 @@ class Journal:
         with held(self._state):
             self._clear_the_way()
             id = secrets.token_hex(4)
-            self._carry_out(id, id, label, findings, changes)
+            self._carry_out(id, id, label, findings, changes, self._staged(changes, index))
             return self._entry(id)
+
+    def commit(
+        self, name: str, commits: Sequence[Commit], changes: Sequence[Change], label: str
+    ) -> Entry:
+        """Make a branch of commits on top of HEAD; work tree, index and HEAD stay as they are.
+
+        Args:
+            name: the branch; there is none of that name.
+            commits: what to commit, in order.
+            changes: what they come to, together.
+            label: what they are for, as a person would say it.
+
+        Raises:
+            Refused: there is such a branch, the name is none for a branch, or a file differs from
+                HEAD. No branch is made.
+            UserError: git does not know who the user is, or fails. No branch is made.
+        """
+        with held(self._state):
+            self._clear_the_way()
+            head = self.check_commit(name, changes)
+            tip = staging.chain(self._repository(), head, commits)
+            files = tuple(
+                FileChange(one.path, blobs.digest(one.before), blobs.digest(one.after))
+                for one in changes
+            )
+            id = secrets.token_hex(4)
+            self._move_branch(Transaction(id, id, now(), label, (), files, name, tip))
+            return self._entry(id)
+
+    def check_commit(self, name: str, changes: Sequence[Change]) -> str:
+        """Raise what ``commit`` would raise now; returns the commit that HEAD is."""
+        git = self._repository()
+        head = git.head()
+        if head is None:
+            raise Refused(_("There is no commit yet to start a branch from: commit first."))
+        staging.require_new(git, name, head)
+        contents = {change.path: change.before for change in changes}
+        staging.kept(git, contents, staging.in_commit(git, head, contents), "HEAD")
+        staging.require_identity(git)
+        return head
+
+    def _move_branch(self, this: Transaction) -> None:
+        """Make the branch, or delete it again."""
+        transactions.begin(self._file, this)
+        move = staging.delete if this.is_undo else staging.create
+        try:
+            move(self._repository(), this.branch, this.commit)
+        except UserError as error:
+            self._end(this, transactions.TAKEN_BACK)
+            raise Refused(str(error)) from None
+        self._end(this, transactions.DONE)
 
     def undo(self, id: str | None = None) -> Entry:
         """Give the files of an apply back what they held before it.
@@ -126,8 +165,15 @@ class Journal:
         with held(self._state):
             self._clear_the_way()
             entry = self._chosen(id)
-            files = next(one for one in self._read() if one.id == entry.id).files
+            done = next(one for one in self._read() if one.id == entry.id)
+            if done.branch:
+                staging.require_untouched(self._repository(), done.branch, done.commit)
+                self._move_branch(replace(done, id=secrets.token_hex(4), at=now(), end=""))
+                return self._entry(entry.id)
+            files = done.files
             self._refuse_overlap(entry)
+            staged = {file.path: Staged(file.mode, file.old_blob) for file in files if file.mode}
+            self._require_staged(files)
             changes = [
                 Change(
                     file.path,
@@ -137,12 +183,12 @@ class Journal:
                 for file in files
             ]
             undo = secrets.token_hex(4)
-            self._carry_out(undo, entry.id, entry.label, entry.findings, changes)
+            self._carry_out(undo, entry.id, entry.label, entry.findings, changes, staged)
             return self._entry(entry.id)
 
     def entries(self) -> list[Entry]:
         """Every apply that was done, oldest first, those undone since included."""
-        done = [one for one in self._read() if one.end == _DONE]
+        done = [one for one in self._read() if one.end == transactions.DONE]
         undone = {one.of for one in done if one.is_undo}
         return [
             Entry(
@@ -152,6 +198,7 @@ class Journal:
                 tuple(file.path for file in one.files),
                 one.findings,
                 one.id in undone,
+                one.to,
             )
             for one in done
             if not one.is_undo
@@ -210,17 +257,57 @@ class Journal:
         later = entries[[one.id for one in entries].index(entry.id) + 1 :]
         for other in reversed(later):
             shared = set(other.paths) & set(entry.paths)
-            if shared and not other.undone:
+            if shared and not other.undone and not other.to.startswith("branch:"):
                 raise Refused(
                     _("{path} was changed again by the apply {id}: undo that one first.").format(
                         path=visible(min(shared)), id=other.id
                     )
                 )
 
-    def check(self, changes: Sequence[Change]) -> None:
+    def check(self, changes: Sequence[Change], *, index: bool = False) -> None:
         """Raise what ``apply`` would raise now, and change nothing."""
         for change in changes:
             self._check(change)
+        if index:
+            self._require_same(changes)
+
+    def _require_same(self, changes: Sequence[Change]) -> dict[str, Staged]:
+        """What the index has of the files; Refused when that is not what the work tree has."""
+        git = self._repository()
+        contents = {change.path: change.before for change in changes}
+        entries = staging.in_index(git, contents)
+        staging.kept(git, contents, entries, _("the index"))
+        return entries
+
+    def _staged(self, changes: Sequence[Change], index: bool) -> dict[str, Staged]:
+        """The entries that the index is to have; none when it is left alone."""
+        if not index:
+            return {}
+        git = self._repository()
+        entries = self._require_same(changes)
+        return {
+            one.path: Staged(
+                entries[one.path].mode, staging.blob(git, one.path, one.after, write=True)
+            )
+            for one in changes
+        }
+
+    def _require_staged(self, files: Sequence[FileChange]) -> None:
+        """Refuse to take back what the index no longer has."""
+        wanted = {file.path: Staged(file.mode, file.new_blob) for file in files if file.mode}
+        entries = staging.in_index(self._repository(), wanted) if wanted else {}
+        for path in sorted(wanted):
+            if entries.get(path) != wanted[path]:
+                raise Refused(
+                    _("{path} was changed in the index since: nothing was taken back.").format(
+                        path=visible(path)
+                    )
+                )
+
+    def _repository(self) -> Git:
+        if self._git is None:
+            raise Refused(_("This is no git repository: apply to the worktree."))
+        return self._git
 
     def _check(self, change: Change) -> None:
         """Refuse a change that cannot be made, while nothing has been changed yet."""
@@ -240,7 +327,7 @@ class Journal:
         if data is None:
             raise Refused(_("{path} is not a regular file: left alone.").format(path=name))
         if data != change.before:
-            raise Refused(_changed(change.path))
+            raise Refused(transactions.changed(change.path))
         folder = path.parent
         for place, shown in ((path, name), (folder, visible(str(folder)))):
             # The mode too, since the superuser may write where nobody is meant to.
@@ -252,28 +339,42 @@ class Journal:
     # -- making the change -----------------------------------------------------------------
 
     def _carry_out(
-        self, id: str, of: str, label: str, findings: Sequence[str], changes: Sequence[Change]
+        self,
+        id: str,
+        of: str,
+        label: str,
+        findings: Sequence[str],
+        changes: Sequence[Change],
+        staged: Mapping[str, Staged],
     ) -> None:
         for change in changes:
             self._check(change)
+        before = staging.in_index(self._repository(), staged) if staged else {}
         files = tuple(
-            _File(
+            FileChange(
                 change.path,
                 blobs.keep(self._blobs, change.before),
                 blobs.keep(self._blobs, change.after),
+                *(
+                    (staged[change.path].mode, before[change.path].blob, staged[change.path].blob)
+                    if staged
+                    else ()
+                ),
             )
             for change in changes
         )
-        this = _Transaction(id, of, now(), label, tuple(findings), files)
-        records.append(self._file, [_begin(this)])
+        this = Transaction(id, of, now(), label, tuple(findings), files)
+        transactions.begin(self._file, this)
         try:
             for number, change in enumerate(changes):
                 with swap.place(self._root, change.path, f"{id}-{number}") as at:
                     swap.replace(at, change.before, change.after)
+            if self._stage(this):
+                raise Refused(_("The index was changed meanwhile: nothing was changed; try again."))
         except BaseException as error:
             self._take_back(this)
             if isinstance(error, swap.Changed):
-                raise Refused(_changed(change.path)) from None
+                raise Refused(transactions.changed(change.path)) from None
             if isinstance(error, OSError):
                 raise Refused(
                     _("{path} cannot be written ({reason}): nothing was changed.").format(
@@ -281,12 +382,35 @@ class Journal:
                     )
                 ) from None
             raise
-        self._end(this, _DONE)
+        self._end(this, transactions.DONE)
 
-    def _end(self, this: _Transaction, result: str) -> None:
-        records.append(self._file, [{"event": "end", "id": this.id, "result": result}])
+    def _stage(self, this: Transaction, *, back: bool = False) -> list[str]:
+        """Bring the index to where the files are; returns sentences about what it leaves alone.
 
-    def _take_back(self, this: _Transaction) -> list[str]:
+        Doing it twice does no more than once, so that recovery may do it again.
+        """
+        old = {file.path: Staged(file.mode, file.old_blob) for file in this.files if file.mode}
+        new = {file.path: Staged(file.mode, file.new_blob) for file in this.files if file.mode}
+        if not old:
+            return []
+        source, target = (new, old) if back else (old, new)
+        git = self._repository()
+        now = staging.in_index(git, old)
+        foreign = [path for path in old if now.get(path) not in (source[path], target[path])]
+        turned = {path: target[path] for path in old if now.get(path) == source[path]}
+        if turned:
+            staging.stage(git, turned)
+        return [
+            _("{path} was changed in the index by something else meanwhile: look at it.").format(
+                path=visible(path)
+            )
+            for path in foreign
+        ]
+
+    def _end(self, this: Transaction, result: str) -> None:
+        transactions.end(self._file, this, result)
+
+    def _take_back(self, this: Transaction) -> list[str]:
         """Give the files their old content again; returns sentences about those left alone.
 
         Raises:
@@ -299,13 +423,13 @@ class Journal:
                 if standing == file.old:
                     continue
                 if at is None or standing != file.new:
-                    sentences.append(_foreign(file.path))
+                    sentences.append(transactions.foreign(file.path))
                     continue
                 old, new = (blobs.load(self._blobs, name) for name in (file.old, file.new))
                 try:
                     swap.replace(at, new, old)
                 except swap.Changed:
-                    sentences.append(_foreign(file.path))
+                    sentences.append(transactions.foreign(file.path))
                 except OSError as error:
                     raise UserError(
                         _(
@@ -313,10 +437,11 @@ class Journal:
                             "writable and start again."
                         ).format(path=visible(file.path), reason=error.strerror or error)
                     ) from None
-        self._end(this, _TAKEN_BACK)
+        sentences += self._stage(this, back=True)
+        self._end(this, transactions.TAKEN_BACK)
         return sentences
 
-    def _settle(self, this: _Transaction) -> list[str]:
+    def _settle(self, this: Transaction) -> list[str]:
         """Clear temporary files away; returns sentences about those that had to stay."""
         kept = []
         for number, file in enumerate(this.files):
@@ -325,12 +450,14 @@ class Journal:
                 with self._place(this, number, direction) as at:
                     name = at and swap.settle(at, old, new)
                 if name:
-                    kept.append(_kept(f"{folder}/{name}" if folder else name, file.path))
+                    kept.append(
+                        transactions.kept(f"{folder}/{name}" if folder else name, file.path)
+                    )
         return kept
 
     @contextlib.contextmanager
     def _place(
-        self, this: _Transaction, number: int, direction: str = ""
+        self, this: Transaction, number: int, direction: str = ""
     ) -> Iterator[swap.Place | None]:
         """The place of one of a transaction's files; None when it can no longer be reached."""
         path = this.files[number].path
@@ -344,7 +471,13 @@ class Journal:
 
     # -- after a crash ---------------------------------------------------------------------
 
-    def _recover(self, this: _Transaction) -> list[str]:
+    def _recover(self, this: Transaction) -> list[str]:
+        if this.branch:
+            tip = staging.tip(self._repository(), this.branch)
+            there = tip is not None and tip[0] == this.commit
+            done = there != this.is_undo
+            self._end(this, transactions.DONE if done else transactions.TAKEN_BACK)
+            return [transactions.finished(this) if done else transactions.taken_back(this)]
         sentences = self._settle(this)
         standing = []
         for number in range(len(this.files)):
@@ -353,58 +486,19 @@ class Journal:
         pairs = list(zip(this.files, standing, strict=True))
         # The last file is changed last: with it in place, all of them were.
         if standing[-1] == this.files[-1].new and all(now != file.old for file, now in pairs):
-            self._end(this, _DONE)
-            foreign = [_foreign(file.path) for file, now in pairs if now != file.new]
-            return [_finished(this), *foreign, *sentences]
-        return [_taken_back(this), *self._take_back(this), *sentences]
+            staged = self._stage(this)
+            self._end(this, transactions.DONE)
+            foreign = [transactions.foreign(file.path) for file, now in pairs if now != file.new]
+            return [transactions.finished(this), *foreign, *staged, *sentences]
+        return [transactions.taken_back(this), *self._take_back(this), *sentences]
 
     # -- the log ---------------------------------------------------------------------------
 
     def _entry(self, id: str) -> Entry:
         return next(entry for entry in self.entries() if entry.id == id)
 
-    def _read(self) -> list[_Transaction]:
-        found: dict[str, _Transaction] = {}
-        for record in records.read(self._file).records:
-            begun = _transaction(record)
-            if begun is not None:
-                found.setdefault(begun.id, begun)
-            elif record.get("event") == "end" and str(record.get("id")) in found:
-                this = found[str(record["id"])]
-                found[this.id] = replace(this, end=this.end or str(record.get("result")))
-        return list(found.values())
-
-
-def _begin(this: _Transaction) -> dict[str, Any]:
-    record = {"event": "begin", **asdict(this)}
-    del record["end"]
-    return record
-
-
-_ID = re.compile(r"[0-9a-f]{8}")
-
-
-def _transaction(record: dict[str, Any]) -> _Transaction | None:
-    """A transaction from the line that begins it; None when it is another line."""
-    try:
-        if record["event"] != "begin":
-            return None
-        files = tuple(_File(str(f["path"]), f["old"], f["new"]) for f in record["files"])
-        this = _Transaction(
-            record["id"],
-            record["of"],
-            str(record["at"]),
-            str(record["label"]),
-            tuple(map(str, record["findings"])),
-            files,
-        )
-        # The id becomes part of a file's name, the hashes are files' names.
-        safe = all(_ID.fullmatch(id) for id in (this.id, this.of)) and all(
-            blobs.is_digest(name) for file in files for name in (file.old, file.new)
-        )
-    except (KeyError, TypeError):
-        return None
-    return this if safe and files else None
+    def _read(self) -> list[Transaction]:
+        return transactions.read(self._file)
 
 
 def _standing(at: swap.Place | None) -> str:
@@ -414,39 +508,3 @@ def _standing(at: swap.Place | None) -> str:
         with contextlib.suppress(OSError):
             data = swap.content(at.folder, at.name)
     return "" if data is None else blobs.digest(data)
-
-
-def _changed(path: str) -> str:
-    return _("{path} has changed since it was read: scan again; nothing was changed.").format(
-        path=visible(path)
-    )
-
-
-def _foreign(path: str) -> str:
-    return _("{path} was changed by something else meanwhile and is left as it is.").format(
-        path=visible(path)
-    )
-
-
-def _kept(path: str, of: str) -> str:
-    return _("{path} holds what something else wrote to {file} meanwhile: look at it.").format(
-        path=visible(path), file=visible(of)
-    )
-
-
-def _finished(this: _Transaction) -> str:
-    text = (
-        _("Undoing the apply {id} was interrupted: it is finished now.")
-        if this.is_undo
-        else _("The apply {id} was interrupted: it is finished now.")
-    )
-    return text.format(id=this.of)
-
-
-def _taken_back(this: _Transaction) -> str:
-    text = (
-        _("Undoing the apply {id} was interrupted: the apply stands as before.")
-        if this.is_undo
-        else _("The apply {id} was interrupted: it is taken back.")
-    )
-    return text.format(id=this.of)

@@ -31,6 +31,7 @@ from project.vocabulary import (
     Verdict,
 )
 from project.workspace import Workspace
+from reports.commits import commits
 from reports.explained import explained
 from rewriters.combine import Conflict, combine
 from rewriters.propose import Proposing, Style
@@ -66,7 +67,7 @@ class Session:
         self._fresh: set[str] = set()
         self._log = DecisionLog(workspace.state)
         self._store = EvidenceStore(workspace.state)
-        self._journal = Journal(workspace.root, workspace.state)
+        self._journal = Journal(workspace.root, workspace.state, workspace.git)
         self.recovered: list[str] = self._journal.recover()
         self._decisions: dict[str, Decision] = self._log.current()
         self._evidence: list[Evidence] = self._store.all()
@@ -280,7 +281,7 @@ class Session:
                 changes.append(Change(path, data, after))
         return changes
 
-    def check(self, proposals: Sequence[Proposal]) -> list[Change]:
+    def check(self, proposals: Sequence[Proposal], to: str = "worktree") -> list[Change]:
         """What applying these proposals would write, after everything that could refuse it.
 
         Raises:
@@ -288,21 +289,37 @@ class Session:
         """
         changes = self.changes(proposals)
         self._need_git()
-        self._journal.check(changes)
+        if not changes:
+            return changes
+        if branch := _branch(to):
+            self._journal.check_commit(branch, changes)
+        else:
+            self._journal.check(changes, index=to == "index")
         return changes
 
-    def apply(self, proposals: Sequence[Proposal], label: str = "apply") -> Applied | None:
-        """Apply these proposals to the work tree, all or nothing; None when nothing changes.
+    def apply(
+        self, proposals: Sequence[Proposal], label: str = "apply", to: str = "worktree"
+    ) -> Applied | None:
+        """Apply these proposals, all or nothing; None when nothing changes.
 
-        The findings are `applied` afterwards; scan again to see what is left.
+        Args:
+            proposals: what to apply.
+            label: what for, as a person would say it.
+            to: ``worktree``; ``index``, which means both; or ``branch:NAME``, a new branch with
+                a commit a rule, which leaves everything else as it is.
+
+        But for a branch, the findings are `applied` afterwards; scan again to see what is left.
         """
         changes = self.changes(proposals)
         if not changes:
             return None
         self._need_git()
+        if branch := _branch(to):
+            made = commits(proposals, changes)
+            return Applied(self._journal.commit(branch, made, changes, label), ())
         ids = tuple(proposal.finding for proposal in proposals)
         with held(self.workspace.state):
-            entry = self._journal.apply(changes, label, ids)
+            entry = self._journal.apply(changes, label, ids, index=to == "index")
         self._fresh.update(ids)
         self.decide(ids, State.APPLIED)
         return Applied(entry, ids)
@@ -369,3 +386,8 @@ class Session:
         return verdict.decide(
             self.checklist(), self.findings, self.decisions, self.workspace.config.uses
         )
+
+
+def _branch(to: str) -> str:
+    """The branch that ``branch:NAME`` names; nothing for another place."""
+    return to.removeprefix("branch:") if to.startswith("branch:") else ""

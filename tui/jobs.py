@@ -129,13 +129,23 @@ def apply(session: "Session", proposals: tuple[Proposal, ...]) -> messages.Patch
 
 
 def undo_apply(session: "Session") -> messages.ApplyUndone:
-    """Take the last apply back."""
-    return messages.ApplyUndone(session.undo_apply())
+    """Take the last apply to the files back."""
+    standing = _in_files(session)
+    return messages.ApplyUndone(session.undo_apply(standing[-1] if standing else None))
 
 
 def read_history(session: "Session") -> messages.HistoryRead:
     """Count the applies that are still in the files."""
-    return messages.HistoryRead(sum(1 for entry in session.applies() if not entry.undone))
+    return messages.HistoryRead(len(_in_files(session)))
+
+
+def _in_files(session: "Session") -> list[str]:
+    """The applies that stand in the files, oldest first; those to a branch are not there."""
+    return [
+        entry.id
+        for entry in session.applies()
+        if not entry.undone and not entry.to.startswith("branch:")
+    ]
 
 
 def look_at_project(session: "Session") -> messages.ProjectLookedAt:

@@ -16,7 +16,8 @@ from tui.commands.options import report_recovery
 def command(path: Path, id: str | None, only_list: bool) -> int:
     """Take the last apply back, or the one named by its ID, to the exact bytes.
 
-    Exits with 1, and nothing changed, when a file was changed since.
+    Exits with 1, and nothing changed, when a file, or the branch that it made, was changed
+    since.
     """
     from reports.session import Session
 
@@ -26,9 +27,15 @@ def command(path: Path, id: str | None, only_list: bool) -> int:
         for entry in session.applies():
             mark = _("taken back") if entry.undone else _("applied")
             names = ", ".join(visible(name) for name in entry.paths)
-            click.echo(f"{entry.id}  {entry.at}  {mark:<10}  {names}")
+            click.echo(f"{entry.id}  {entry.at}  {mark:<10}  {visible(entry.to):<8}  {names}")
         return 0
     undone = session.undo_apply(id)
+    if undone.entry.to.startswith("branch:"):
+        name = visible(undone.entry.to.removeprefix("branch:"))
+        click.echo(
+            _("Took {id} back: the branch {name} is deleted.").format(id=undone.entry.id, name=name)
+        )
+        return 0
     count = plural("{n} file", "{n} files", len(undone.entry.paths))
     click.echo(_("Took {id} back: {files} as before.").format(id=undone.entry.id, files=count))
     return 0
