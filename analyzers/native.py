@@ -6,6 +6,7 @@ whoever says so says "may".
 """
 
 import re
+from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -254,12 +255,13 @@ def _function_name(head: bytes) -> str | None:
 
 def _bindings(document: CudaDocument) -> Iterator[Binding]:
     said = document.said
-    libraries = [(match.start(), match) for match in _LIBRARY.finditer(said)]
+    libraries = list(_LIBRARY.finditer(said))
+    starts = [library.start() for library in libraries]
     for match in _BOUND.finditer(said):
-        before = [one for start, one in libraries if start < match.start()]
+        before = bisect_left(starts, match.start())
         if not before:
             continue
-        library = before[-1]
+        library = libraries[before - 1]
         rest = said[match.end() : match.end() + 400].split(b";", 1)[0]
         key_match = _KEY.search(rest)
         key = key_match[0].decode().removeprefix("k").rsplit("::", 1)[-1] if key_match else ""

@@ -71,7 +71,8 @@ def _lines(session: Session, width: int) -> Iterator[Text]:
 
 def _line(session: Session, finding: Finding, width: int) -> Text:
     place = f"{finding.line}" if finding.cell is None else f"[{finding.cell}]:{finding.line}"
-    source = visible(" ".join(finding.text.split()))
+    # What is longer than the line is cut, so spelling it out first would be in vain.
+    source = visible(" ".join(finding.text.split())[:width])
     text = Text.assemble(
         f"    {place:>7}  {finding.rule}  ",
         (f"{_(SEVERITIES[finding.severity]):<9}", _STYLES[finding.severity]),

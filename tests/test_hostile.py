@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from analyzers import native
 from analyzers.documents import notebook
 from analyzers.examine import examine
 from analyzers.registry import rules
@@ -118,6 +119,15 @@ def test_what_grows_by_the_square_is_not_waited_for(path: str, text: str) -> Non
     start = time.process_time()
     examine(path, text.encode(), rules())
     assert time.process_time() - start < 3
+
+
+def test_many_libraries_and_bindings_are_matched_at_once() -> None:
+    text = "".join(f'TORCH_LIBRARY(l{i}, m) {{ m.def("f{i}", &f); }}\n' for i in range(20_000))
+    start = time.process_time()
+    bindings = native.read([("a.cpp", text.encode())]).bindings
+    assert time.process_time() - start < 3
+    assert [(one.library, one.name) for one in bindings[-1:]] == [("l19999", "f19999")]
+    assert len(bindings) == 20_000
 
 
 def test_a_notebook_of_escapes_is_read_at_its_places() -> None:

@@ -29,6 +29,17 @@ def test_text_names_layers_files_and_places(session: Session) -> None:
     assert text.rstrip().endswith("3 findings in 3 files")
 
 
+def test_text_cuts_what_is_longer_than_its_line(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("f(" + "'\x1b', " * 50 + "0).cuda()\n", newline="")
+    opened = Session.open(tmp_path)
+    opened.scan()
+    text = findings.as_text(opened, 60, False)
+    [line] = [one for one in text.splitlines() if opened.findings[0].rule in one]
+    assert len(line) == 60
+    assert line.endswith("\u2026")
+    assert "f('\\x1b', " in line
+
+
 def test_sarif_points_at_characters_and_escapes_paths(session: Session) -> None:
     log = json.loads(findings.as_sarif(session))
     assert log["version"] == "2.1.0"
