@@ -118,14 +118,14 @@ def _notebook(source: str) -> str:
 def test_what_grows_by_the_square_is_not_waited_for(path: str, text: str) -> None:
     start = time.process_time()
     examine(path, text.encode(), rules())
-    assert time.process_time() - start < 3
+    assert time.process_time() - start < 10
 
 
 def test_many_libraries_and_bindings_are_matched_at_once() -> None:
     text = "".join(f'TORCH_LIBRARY(l{i}, m) {{ m.def("f{i}", &f); }}\n' for i in range(20_000))
     start = time.process_time()
     bindings = native.read([("a.cpp", text.encode())]).bindings
-    assert time.process_time() - start < 3
+    assert time.process_time() - start < 10
     assert [(one.library, one.name) for one in bindings[-1:]] == [("l19999", "f19999")]
     assert len(bindings) == 20_000
 
