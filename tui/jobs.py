@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from project.errors import UserError
+from project.errors import Refused, UserError
 from project.translation import _
 from project.vocabulary import Evidence, Finding, Proposal, Skipped
 from tui import listing, messages
@@ -131,7 +131,9 @@ def apply(session: "Session", proposals: tuple[Proposal, ...]) -> messages.Patch
 def undo_apply(session: "Session") -> messages.ApplyUndone:
     """Take the last apply to the files back."""
     standing = _in_files(session)
-    return messages.ApplyUndone(session.undo_apply(standing[-1] if standing else None))
+    if not standing:
+        raise Refused(_("There is nothing to undo: no apply stands."))
+    return messages.ApplyUndone(session.undo_apply(standing[-1]))
 
 
 def read_history(session: "Session") -> messages.HistoryRead:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from project import staging, transactions
+from project.errors import Refused
 from project.journal import Journal
 from project.vocabulary import Edit, Fix, Proposal
 from reports.commits import message
@@ -13,6 +14,7 @@ from reports.session import Session
 from rewriters.split import by_rule
 from tests.project.conftest import plain_git
 from tests.project.test_git_hostile import armed, traces
+from tui import jobs
 from tui.cli import run
 
 PROGRAM = b"""\
@@ -343,3 +345,17 @@ def test_a_message_names_every_rule_of_its_commit():
     assert rest[0] == "D103 cuda-method:"
     assert rest[3] == "D107 cuda-call:"
     assert all(len(line) <= 72 for part in rest for line in part.splitlines())
+
+
+def test_the_screen_takes_back_what_is_in_the_files_and_leaves_branches(repo):
+    assert run(["apply", str(repo)]) == 0
+    plain_git(repo, "stash", "--quiet")
+    assert run(["apply", str(repo), "--to", "branch:mac"]) == 0
+    plain_git(repo, "stash", "pop", "--quiet")
+    session = Session.open(repo)
+    assert jobs.read_history(session).applies == 1
+    assert jobs.undo_apply(session).applied.entry.to == "worktree"
+    assert (repo / "train.py").read_bytes() == PROGRAM
+    with pytest.raises(Refused):
+        jobs.undo_apply(session)
+    assert plain_git(repo, "branch", "--list", "mac") != b""
