@@ -278,11 +278,11 @@ def test_a_link_that_appears_at_the_last_moment_is_not_followed(tmp_path, monkey
     lay(tmp_path, "file.py", "secret")
 
     def swapped(root, path):
-        (root / path).unlink()
-        (root / path).symlink_to("secret")
-        return root / path
+        Path(root, path).unlink()
+        Path(root, path).symlink_to("secret")
+        return f"{root}/{path}"
 
-    monkeypatch.setattr("project.files.inside", swapped)
+    monkeypatch.setattr("project.files.checked", swapped)
     assert isinstance(read(tmp_path, "file.py"), Skipped)
 
 
