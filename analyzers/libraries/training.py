@@ -99,7 +99,7 @@ ROWS = (
         ("torchrec",),
         OnMac.CUDA_ONLY,
         Backend.NONE,
-        N_("Importing it imports fbgemm-gpu (1.9.2), which the index does not have for macOS."),
+        N_("Its 1.9.2 imports fbgemm-gpu at once, which the index does not have for macOS."),
         N_("Use torch.nn.EmbeddingBag; sharded tables stay on the CUDA machine."),
         "https://github.com/meta-pytorch/torchrec#installation",
     ),

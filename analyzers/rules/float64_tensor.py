@@ -135,7 +135,7 @@ def _triggers() -> Iterator[Word]:
     yield Word(b"float64", before=_IMPORTED)
     yield Word(b".double", after=_NOT_CHOSEN)
     yield Word(b"DoubleTensor")
-    arrays = (b"from_numpy", b"tensor(")
+    arrays = (b"from_numpy", b"tensor")
     yield Word(b"float64", before=_OF_NUMPY, after=WHOLE, beside=arrays)
     yield Word(b"astype(float", after=WHOLE, beside=arrays)
 

@@ -83,3 +83,8 @@ def test_word_that_is_not_worth_parsing_for(line: str) -> None:
     reading = readings(rules())[PythonDocument]
     words, mine = reading.hits(f"import torch\n{line}\n".encode())
     assert (words, mine) == ([], ())
+
+
+def test_a_renamed_function_still_counts_beside_numpy() -> None:
+    text = "from torch import tensor as t\nimport numpy as np\nx = t(a.astype(np.float64)).cuda()\n"
+    assert found(text) == ["D120", "D103"]
