@@ -10,7 +10,7 @@ from typing import Any
 from analyzers import keep
 from analyzers.documents.base import Document
 from analyzers.documents.kinds import document_for
-from analyzers.documents.python import PythonDocument, enclosing
+from analyzers.documents.python import PythonDocument
 from analyzers.registry import rules
 from analyzers.rule import Match, Rule
 from analyzers.words import Reading, readings
@@ -148,13 +148,16 @@ def _scope_names(document: Document) -> Callable[[Match], str]:
         return lambda match: ""
 
     def name(match: Match) -> str:
-        node = document.root.descendant_for_byte_range(match.start, match.end)
+        place = document.root.descendant_for_byte_range(match.start, match.end)
+        # From above: asking a node for its parent walks down from the root each time.
+        node = document.root if place is not None else None
         parts: list[str] = []
-        while node is not None:
-            node = enclosing(node, ("function_definition", "class_definition"))
-            label = node.child_by_field_name("name") if node is not None else None
-            if label is not None:
-                parts.append(document.slice(label))
-        return ".".join(reversed(parts))
+        while node is not None and place is not None and node != place:
+            if node.type in ("function_definition", "class_definition"):
+                label = node.child_by_field_name("name")
+                if label is not None:
+                    parts.append(document.slice(label))
+            node = node.child_with_descendant(place)
+        return ".".join(parts)
 
     return name

@@ -87,7 +87,7 @@ def _match(place: Node, name: str, document: PythonDocument, node: Node) -> Matc
     if _VERSION.search(document.slice(place)) is not None:
         message = _("The CUDA that PyTorch was built with: None on a Mac.")
         return Match(start, end, message)
-    if _has_mps_beside(node):
+    if document.says(_MPS_FLAG) and _has_mps_beside(node):
         return Match(start, end, handled_message(), fix=Fix.NONE)
     plain = _DECIDES.match(name) is not None or CUDA_FLAG.match(name) is not None
     if (
