@@ -38,7 +38,7 @@ def examine(path: str, data: bytes, chosen: Sequence[Rule[Any]]) -> FileReport:
     findings: list[Finding] = []
     skipped: list[Skipped] = []
     notices: list[Notice] = []
-    reads = _readings(tuple(one.code for one in chosen))
+    reads = _readings(tuple(chosen))
     for kind in document_for(path):
         reading = reads.get(kind)
         if reading is None:
@@ -71,8 +71,8 @@ def examine(path: str, data: bytes, chosen: Sequence[Rule[Any]]) -> FileReport:
 
 
 @cache
-def _readings(codes: tuple[str, ...]) -> dict[type[Document], Reading]:
-    return readings([one for one in rules() if one.code in codes])
+def _readings(chosen: tuple[Rule[Any], ...]) -> dict[type[Document], Reading]:
+    return readings(chosen)
 
 
 def _too_deep(document: Document, words: Sequence[int]) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from ahocorasick_rs import BytesAhoCorasick
+from ahocorasick_rs import BytesAhoCorasick, MatchKind
 
 from analyzers import native, replacements, workers
 from analyzers.documents.base import Source
@@ -53,7 +53,9 @@ _ENDINGS = [
     "eager",
     "fallback",
 ]
-_ENDED = BytesAhoCorasick([f"_{ending}(".encode() for ending in _ENDINGS])
+_ENDED = BytesAhoCorasick(
+    [f"_{ending}(".encode() for ending in _ENDINGS], matchkind=MatchKind.LeftmostLongest
+)
 _REFERENCE = re.compile(
     (r"[ \t]*def[ \t]+(\w+?)_(?:core_)?(?:" + "|".join(_ENDINGS) + r")\(").encode()
 )
@@ -100,18 +102,23 @@ class _Python:
 
 
 def link(
-    workspace: Workspace, reports: Sequence[FileReport], jobs: int | None = None
+    workspace: Workspace,
+    reports: Sequence[FileReport],
+    listed: Sequence[str] | None = None,
+    jobs: int | None = None,
 ) -> list[FileReport]:
     """The reports with more in the messages of kernels, bindings and extensions.
 
     Each says which Python calls may reach it, and what replacing it would take. ``reports`` are
-    those that have findings of the kernel layer; they come back in their order. ``jobs`` is the
-    number of processes (None: as it fits).
+    those that have findings of the kernel layer; they come back in their order. ``listed`` are the
+    files of the project, where that is known already; ``jobs`` is the number of processes (None: as
+    it fits).
     """
     codes = {finding.rule for report in reports for finding in report.findings}
     if not codes & {_KERNEL, _BINDING, _EXTENSION, *_IN_PYTHON}:
         return list(reports)
-    listed, _left_out = files.listed(workspace)
+    if listed is None:
+        listed, _left_out = files.listed(workspace)
     sources = [path for path in listed if CudaDocument.accepts(path)][:_MOST_FILES]
     needs_native = bool(codes & {_KERNEL, _BINDING})
     project = native.read(_contents(workspace, sources)) if needs_native else Native()
@@ -184,9 +191,7 @@ class _Look:
             python.shaders.append(path)
         named = frozenset(
             data[start:end].decode()
-            for _index, start, end in _automaton(self.hints).find_matches_as_indexes(
-                data, overlapping=True
-            )
+            for _index, start, end in _automaton(self.hints).find_matches_as_indexes(data)
             if _is_whole(data, start, end)
         )
         if named:
@@ -196,7 +201,7 @@ class _Look:
 
 @cache
 def _automaton(hints: tuple[bytes, ...]) -> BytesAhoCorasick:
-    return BytesAhoCorasick(hints)
+    return BytesAhoCorasick(hints, matchkind=MatchKind.LeftmostLongest)
 
 
 def _read_python(

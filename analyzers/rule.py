@@ -68,7 +68,7 @@ class Word:
     beside: tuple[bytes, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Rule(Generic[D]):
     """One kind of dependency on CUDA.
 

@@ -153,22 +153,22 @@ def scan(
     """
     codes = tuple(one.code for one in options.rules())
     look = _Look(workspace.root, codes, then)
-    complete = paths is None
+    listed: list[str] | None = None
     if paths is None:
-        paths, left_out = files.listed(workspace)
+        listed, left_out = files.listed(workspace)
         for skipped in left_out:
             yield FileReport(skipped.path, skipped=(skipped,), read=False)
     known = Cache(workspace.root, (*codes, repr(then))) if options.cache else None
     late: list[FileReport] = []
-    for report in _reports(look, paths, known, options.jobs):
+    for report in _reports(look, listed or paths or (), known, options.jobs):
         report = _asked(report, options)
         if any(one.layer is Layer.KERNEL for one in report.findings):
             late.append(report)
         else:
             yield report
     if known is not None:
-        known.save(complete and not workspace.scope)
-    yield from links.link(workspace, late, options.jobs)
+        known.save(listed is not None and not workspace.scope)
+    yield from links.link(workspace, late, listed, options.jobs)
 
 
 def _reports(

@@ -198,23 +198,13 @@ def opened(root: Path, path: str) -> Iterator[BinaryIO | Skipped]:
 
     Never follows a link, and never waits on a pipe.
     """
-    try:
-        descriptor = os.open(
-            checked(os.fspath(root), path),
-            os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC,
-        )
-    except Refused:
-        yield Skipped(path, _("outside the project, in .git or behind a symbolic link"))
-        return
-    except OSError as error:
-        yield _unreadable(path, error)
+    descriptor = _opened(root, path)
+    if isinstance(descriptor, Skipped):
+        yield descriptor
         return
     try:
-        if stat.S_ISREG(os.fstat(descriptor).st_mode):
-            with open(descriptor, "rb", closefd=False) as file:
-                yield file
-        else:
-            yield Skipped(path, _("not a regular file"))
+        with open(descriptor, "rb", closefd=False) as file:
+            yield file
     finally:
         os.close(descriptor)
 
@@ -225,20 +215,42 @@ def read(root: Path, path: str, limit: int = 2_000_000) -> bytes | Skipped:
     A file that is too large, binary (a NUL byte near its start, the test that git makes) or
     unreadable comes back as skipped, with the reason.
     """
-    with opened(root, path) as file:
-        if isinstance(file, Skipped):
-            return file
-        try:
-            size = os.fstat(file.fileno()).st_size
-            if size > limit:
-                reason = _("larger than the limit: {size} of {limit} bytes")
-                return Skipped(path, reason.format(size=size, limit=limit))
-            data = file.read(limit)
-        except OSError as error:
-            return _unreadable(path, error)
-    if b"\0" in data[:_HEAD]:
+    descriptor = _opened(root, path)
+    if isinstance(descriptor, Skipped):
+        return descriptor
+    try:
+        size = os.fstat(descriptor).st_size
+        if size > limit:
+            reason = _("larger than the limit: {size} of {limit} bytes")
+            return Skipped(path, reason.format(size=size, limit=limit))
+        # A system may give less than it was asked for, and a file may grow.
+        data = os.read(descriptor, size)
+        while len(data) < limit and (more := os.read(descriptor, min(limit - len(data), _HEAD))):
+            data += more
+    except OSError as error:
+        return _unreadable(path, error)
+    finally:
+        os.close(descriptor)
+    if data.find(b"\0", 0, _HEAD) >= 0:
         return Skipped(path, _("binary, or text in UTF-16"))
     return data
+
+
+def _opened(root: Path, path: str) -> int | Skipped:
+    """The descriptor of a regular file of the project."""
+    try:
+        descriptor = os.open(
+            checked(os.fspath(root), path),
+            os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC,
+        )
+    except Refused:
+        return Skipped(path, _("outside the project, in .git or behind a symbolic link"))
+    except OSError as error:
+        return _unreadable(path, error)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    return Skipped(path, _("not a regular file"))
 
 
 def _unreadable(path: str, error: OSError) -> Skipped:

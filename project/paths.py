@@ -10,6 +10,7 @@ from project.translation import _
 
 #: Letters that draw nothing, and with which one name can pass for another.
 _BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
+_NOWHERE = frozenset({"", ".", ".."})
 _UNSHOWN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
@@ -29,11 +30,11 @@ def inside(root: Path, relative: str) -> Path:
 def checked(root: str, relative: str) -> str:
     """What :func:`inside` gives, as a string."""
     parts = relative.split("/")
-    if "\0" in relative or any(part in ("", ".", "..") for part in parts):
+    if "\0" in relative or not _NOWHERE.isdisjoint(parts):
         raise Refused(
             _("{path} is not a path inside the project: left alone.").format(path=visible(relative))
         )
-    if any(_is_git(part) for part in parts):
+    if (not relative.isascii() or "git" in relative.lower()) and any(map(_is_git, parts)):
         raise Refused(_("{path} belongs to git itself: left alone.").format(path=visible(relative)))
     path = root
     for part in parts:

@@ -6,6 +6,10 @@ from functools import cache
 
 from analyzers import documents
 from analyzers.documents.base import Document
+from analyzers.documents.packages import PackagesDocument
+from analyzers.documents.python import PythonDocument
+
+_PYTHON = (PythonDocument,)
 
 
 @cache
@@ -27,12 +31,7 @@ def kinds() -> tuple[type[Document], ...]:
 
 def document_for(path: str) -> tuple[type[Document], ...]:
     """The classes that read this file, by its name alone."""
-    if path.endswith(".py"):
-        # Most files of a project; for these the folder does not matter.
-        return _for_python(path.rpartition("/")[2])
+    if path.endswith(".py") and not PackagesDocument.accepts(path):
+        # Most files of a project: to ask each class for each of them takes longer than to read one.
+        return _PYTHON
     return tuple(kind for kind in kinds() if kind.accepts(path))
-
-
-@cache
-def _for_python(name: str) -> tuple[type[Document], ...]:
-    return tuple(kind for kind in kinds() if kind.accepts(name))

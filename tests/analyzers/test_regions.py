@@ -2,11 +2,13 @@
 
 import re
 import textwrap
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analyzers.documents import regions
 from analyzers.documents.base import Source
 from analyzers.documents.python import PythonDocument
 from analyzers.documents.regions import around, followed
@@ -74,7 +76,7 @@ def test_functions_without_a_word_are_left_out() -> None:
 
 
 def test_only_prose_is_nothing() -> None:
-    assert parts(b'"""cuda"""\n# cuda\nx = 1\n') == [b'"""cuda"""\n# cuda\nx = 1\n']
+    assert parts(b'"""cuda"""\n# cuda\nx = 1\n') == []
     assert parts(b'x = 1\n"""All about\ncuda"""\n# cuda\n') == []
 
 
@@ -83,9 +85,13 @@ def test_a_text_that_is_given_to_something_is_no_prose() -> None:
         assert parts(text), text
 
 
-def test_an_open_quote_gives_up() -> None:
-    assert parts(b'x = "cuda\ny = 1\n') is None
+def test_an_open_text_of_several_lines_gives_up() -> None:
     assert parts(b'x = """cuda\n') is None
+    assert parts(b'x = "\'" + """cuda\n') is None
+
+
+def test_an_open_quote_of_one_line_leaves_the_rest_in_place() -> None:
+    assert parts(b'x = "cuda\ny = 1\n') == [b'x = "cuda\ny = 1\n']
 
 
 def test_the_parts_parse_as_the_whole_does() -> None:
@@ -168,3 +174,76 @@ def test_functions_that_use_what_was_imported_from_cuda_are_read() -> None:
     )
     report = examine("a.py", text.encode(), rules())
     assert "custom_fwd" in [found.text for found in report.findings]
+
+
+PIECES = st.sampled_from(
+    [
+        b"x = 1\n",
+        b'"""one line"""\n',
+        b'"""\nlong cuda\n"""\n',
+        b"'''\nlong \"cuda\"\n'''\n",
+        b'"""ends with an escape \\""" and goes on\n"""\n',
+        b"y = 'a # no comment'  # cuda\n",
+        b'z = "it\'s"  # a comment with """\n',
+        b"# only a comment, cuda\n",
+        b'call("""\ncuda\n""", x.cuda())\n',
+        b"path = r'C:\\new'\n",
+        b"sum = 1 + \\\n    2\n",
+        b"text = 'goes on \\\n   def here'\n",
+        b'one = ""\n',
+        b"def f(x):\n    return x.cuda()\n",
+        b"class A:\n    '''cuda'''\n\n    def g(self):\n        return 1\n",
+        b"carriage = 1\r",
+        b"both = 2\r\n",
+        b'"""\r\nboth cuda\r\n"""\r\n',
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=12).map(b"".join))
+def test_texts_are_found_as_by_reading_every_token(text: bytes) -> None:
+    quick, slow = regions._texts(text), regions._texts_read_one_by_one(text)
+    if quick is None or slow is None:
+        return
+    triple = [span for span in slow if text[span[0] : span[0] + 3] in (b'"""', b"'''")]
+    assert [span for span in quick if b"\n" in text[slice(*span)]] == triple
+
+
+@given(st.lists(PIECES, max_size=12).map(b"".join))
+def test_no_word_is_left_out_that_a_reader_of_every_token_keeps(text: bytes) -> None:
+    words = [match.start() for match in re.finditer(b"cuda", text)]
+    kept = around(text, words)
+    with patch.object(regions, "_texts", lambda _text: None):
+        slow = around(text, words)
+    if kept is None or slow is None:
+        return
+
+    def held(parts: list[tuple[int, int]]) -> set[int]:
+        return {word for word in words if any(start <= word < end for start, end in parts)}
+
+    # Prose is kept where code beside it is, and which texts on one line are prose differs.
+    prose = {
+        word
+        for token in regions._TOKEN.finditer(text)
+        if token.group().startswith((b"#", b'"""', b"'''"))
+        for word in words
+        if word in range(*token.span())
+    }
+    assert held(slow) - prose <= held(kept)
+
+
+@pytest.mark.parametrize(
+    ("line", "comment"),
+    [
+        (b"x = 1  # cuda", True),
+        (b"# cuda", True),
+        (b"x = '#'  # cuda", True),
+        (b"x = 'a\\'#'  # cuda", True),
+        (b"x = '# cuda'", False),
+        (b'x = "\\"# cuda"', False),
+        (b"x.cuda()  # here", False),
+        (b"# one\rx.cuda()", False),
+    ],
+)
+def test_comments_are_told_from_texts_with_a_hash(line: bytes, comment: bool) -> None:
+    assert regions._is_comment(line, 0, line.index(b"cuda")) is comment
