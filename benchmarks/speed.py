@@ -7,7 +7,8 @@ PyPI, unpacked. Then, in turns, so that a busy machine is busy for all of them:
 
 - ``cuda2mps scan --no-cache``, all rules; and with ``--layer device``;
 - ``cuda2mps scan`` again after one edit, its cache filled before;
-- ``ast-grep scan`` with patterns for the device layer alone (``pip install ast-grep-cli``);
+- ``ast-grep scan`` with rules for the device layer alone (``pip install ast-grep-cli``): one for
+  each of ours, as in ``device_rules.py``; and six patterns that somebody in a hurry would write;
 - ``rg -n -i cuda``.
 
 Printed is the median of the wall time of each in seconds, the ratio to ours, and the most memory
@@ -24,19 +25,24 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+
+import device_rules
 
 WHEELS = ("transformers==4.56.2", "diffusers==0.42.1")
 OURS = (sys.executable, "-c", "from tui.cli import main; main()")
-_PATTERNS = (
-    "$X.cuda($$$A)",
-    '$X.to("cuda")',
-    "torch.cuda.$F",
-    "torch.backends.cudnn.$F",
-    "torch.device($$$A)",
-    '"cuda"',
-)
+_SIX = {
+    "six": (
+        "$X.cuda($$$A)",
+        '$X.to("cuda")',
+        "torch.cuda.$F",
+        "torch.backends.cudnn.$F",
+        "torch.device($$$A)",
+        '"cuda"',
+    )
+}
 
 
 def fetch(folder: Path) -> Path:
@@ -51,13 +57,10 @@ def fetch(folder: Path) -> Path:
     return tree
 
 
-def rules(folder: Path) -> Path:
-    """The patterns of the device layer, as ast-grep wants them."""
-    (folder / "rules").mkdir(exist_ok=True)
-    patterns = "\n".join(f"    - pattern: {pattern!r}" for pattern in _PATTERNS)
-    (folder / "rules" / "device.yml").write_text(
-        f"id: device\nlanguage: python\nmessage: device\nrule:\n  any:\n{patterns}\n"
-    )
+def rules(folder: Path, patterns: Mapping[str, Sequence[str]]) -> Path:
+    """Rules for ast-grep in a folder of their own; the configuration that names them."""
+    (folder / "rules").mkdir(parents=True, exist_ok=True)
+    (folder / "rules" / "device.yml").write_text(device_rules.as_yaml(patterns))
     config = folder / "sgconfig.yml"
     config.write_text("ruleDirs: [rules]\n")
     return config
@@ -70,6 +73,8 @@ def timed(command: tuple[str, ...], cache: Path) -> float:
         RuntimeError: the command fails with more than the status for "something was found".
     """
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    # An installed program has been compiled to byte code, whatever this machine prefers.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     started = time.perf_counter()
     done = subprocess.run(
         command,
@@ -92,11 +97,12 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    tree, config = fetch(options.folder.resolve()), rules(options.folder.resolve())
+    folder = options.folder.resolve()
+    tree = fetch(folder)
     scan = (*OURS, "scan", str(tree), "--format", "json")
     edited = next(tree.rglob("training_utils.py"))
-    with tempfile.TemporaryDirectory() as folder:
-        cache = Path(folder)
+    with tempfile.TemporaryDirectory() as scratch:
+        cache = Path(scratch)
         timed(scan, cache)
         time.sleep(3)  # A file that has just been written is read again, as git does it.
         timed(scan, cache)
@@ -113,8 +119,10 @@ def main() -> int:
             "cuda2mps scan, one edit": warm,
         }
         if shutil.which("ast-grep"):
-            peer = ("ast-grep", "scan", "-c", str(config), str(tree), "--json=stream")
-            tools["ast-grep scan"] = lambda: timed(peer, cache)
+            for name, patterns in (("all rules", device_rules.PATTERNS), ("six patterns", _SIX)):
+                config = rules(folder / name.replace(" ", "-"), patterns)
+                peer = ("ast-grep", "scan", "-c", str(config), str(tree), "--json=stream")
+                tools[f"ast-grep scan, {name}"] = partial(timed, peer, cache)
         if shutil.which("rg"):
             tools["rg -n -i cuda"] = lambda: timed(("rg", "-n", "-i", "cuda", str(tree)), cache)
         seconds: dict[str, list[float]] = {name: [] for name in tools}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from analyzers.examine import FileReport
+from analyzers.registry import rules
 from analyzers.scan import ScanOptions, scan
 from checks import checklist, verdict
 from project import files, git
@@ -98,7 +99,8 @@ class Session:
         self.findings, self.skipped, self.notices, self.proposals = [], [], [], {}
         self._fresh = set()
         self.files_read, self.scanned = 0, False
-        for report in scan(self.workspace, self.options, then=Proposing(self.style)):
+        complete = self.options.rules() == rules()
+        for report in scan(self.workspace, self.options, then=Proposing(self.style, complete)):
             self.proposals.update((one.finding, one) for one in report.proposals)
             self.findings.extend(report.findings)
             self.skipped.extend(report.skipped)

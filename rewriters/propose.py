@@ -54,13 +54,18 @@ def rewrites() -> dict[str, Rewrite]:
 
 @dataclass(frozen=True, slots=True)
 class Proposing:
-    """Adds the proposals to a file's report; a finding's grade becomes its own proposal's."""
+    """Adds the proposals to a file's report; a finding's grade becomes its own proposal's.
+
+    ``complete`` says that the scan asks every rule, so that a report has all that is in a file.
+    """
 
     style: Style
+    complete: bool = False
 
     def __call__(self, report: FileReport, data: bytes) -> FileReport:
         """The report with its proposals."""
-        made = propose(report.path, data, report.findings, self.style)
+        known = report.findings if self.complete else None
+        made = propose(report.path, data, report.findings, self.style, known)
         grades = {one.finding: one.fix for one in made}
         findings = tuple(
             replace(one, fix=grades.get(one.id, Fix.MANUAL))
@@ -71,10 +76,23 @@ class Proposing:
         return replace(report, findings=findings, proposals=tuple(made))
 
 
-def propose(path: str, data: bytes, findings: Sequence[Finding], options: Style) -> list[Proposal]:
+def propose(
+    path: str,
+    data: bytes,
+    findings: Sequence[Finding],
+    options: Style,
+    known: Sequence[Finding] | None = None,
+) -> list[Proposal]:
     """The proposals for findings of one file, as it was scanned.
 
     Findings that have no rewrite, or whose rewrite does not hold, have no proposal.
+
+    Args:
+        path: the file, relative to the project's directory.
+        data: its bytes.
+        findings: those to fix.
+        options: how a device is named.
+        known: all that every rule finds in the file, where somebody has looked already.
     """
     wanted = [f for f in findings if f.rule in rewrites() and f.fix in (Fix.SAFE, Fix.REVIEW)]
     if not wanted or len(wanted) > MOST:
@@ -94,7 +112,7 @@ def propose(path: str, data: bytes, findings: Sequence[Finding], options: Style)
         if edits is None:
             continue
         made.append(Proposal(finding.id, finding.rule, path, before, edits, draft.fix, draft.why))
-    return _proven(path, data, made)
+    return _proven(document, data, made, known) if made else made
 
 
 def _style(document: PythonDocument, findings: Sequence[Finding], options: Style) -> str:
@@ -123,40 +141,44 @@ def _in_file(source: Source, draft: Draft) -> tuple[Edit, ...] | None:
     return tuple(sorted(edits))
 
 
-def _proven(path: str, data: bytes, made: list[Proposal]) -> list[Proposal]:
+def _proven(
+    document: PythonDocument, data: bytes, made: list[Proposal], known: Sequence[Finding] | None
+) -> list[Proposal]:
     """The proposals that hold: all of them at once, or else each by itself."""
-    if not made:
+    if known is None:
+        known = examine(document.path, data, python_rules()).findings
+    before = _serious(known)
+    if _hold(document, data, before, made):
         return made
-    if _holds(path, data, made):
-        return made
-    return [proposal for proposal in made if _holds(path, data, [proposal])]
+    return [one for one in made if _hold(document, data, before, [one])]
 
 
-def _holds(path: str, data: bytes, proposals: Sequence[Proposal]) -> bool:
+def _hold(
+    document: PythonDocument,
+    data: bytes,
+    before: Sequence[Finding],
+    proposals: Sequence[Proposal],
+) -> bool:
+    """Whether a file with these proposals parses, has their findings no more, and no new one."""
     try:
         after = apply_edits(data, [edit for one in proposals for edit in one.edits])
+        new = PythonDocument(PythonDocument.source_from(document.path, after))
     except ValueError:
         return False
-    chosen = python_rules()
-    try:
-        old = PythonDocument(PythonDocument.source_from(path, data))
-        new = PythonDocument(PythonDocument.source_from(path, after))
-    except ValueError:
+    if new.root.has_error and not document.root.has_error:
         return False
-    if new.root.has_error and not old.root.has_error:
-        return False
-    before = _serious(examine(path, data, chosen).findings)
-    count_before = Counter(f.rule for f in before)
-    count_after = Counter(f.rule for f in _serious(examine(path, after, chosen).findings))
-    known = {f.id for f in before}
-    fixed = Counter(proposal.rule for proposal in proposals if proposal.finding in known)
-    allowed = count_before - fixed
-    return all(count_after[code] <= allowed[code] for code in count_after)
+    found = _serious(examine(document.path, after, python_rules()).findings)
+    ids = {f.id for f in before}
+    fixed = Counter(one.rule for one in proposals if one.finding in ids)
+    allowed = Counter(f.rule for f in before) - fixed
+    count = Counter(f.rule for f in found)
+    return all(count[code] <= allowed[code] for code in count)
 
 
 def _serious(findings: Sequence[Finding]) -> list[Finding]:
     """Those that a rewrite must not add to: a choice that knows MPS is still found, as cosmetic."""
-    return [finding for finding in findings if finding.severity is not Severity.COSMETIC]
+    codes = {one.code for one in python_rules()}
+    return [f for f in findings if f.severity is not Severity.COSMETIC and f.rule in codes]
 
 
 @cache
