@@ -70,6 +70,17 @@ def examine(path: str, data: bytes, chosen: Sequence[Rule[Any]]) -> FileReport:
     return FileReport(path, tuple(findings), tuple(skipped), tuple(notices))
 
 
+def findings_of(document: PythonDocument, chosen: Sequence[Rule[Any]]) -> list[Finding]:
+    """What rules find in a whole Python document, which may have been parsed already.
+
+    Raises:
+        RecursionError: it is nested too deeply.
+    """
+    words, mine = _readings(tuple(chosen))[PythonDocument].hits(document.text)
+    document.look_near(words)
+    return list(findings_in(document, mine))
+
+
 @cache
 def _readings(chosen: tuple[Rule[Any], ...]) -> dict[type[Document], Reading]:
     return readings(chosen)

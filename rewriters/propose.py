@@ -16,7 +16,7 @@ from typing import Any
 from analyzers.documents import notebook
 from analyzers.documents.base import Source
 from analyzers.documents.python import PythonDocument
-from analyzers.examine import FileReport, examine
+from analyzers.examine import FileReport, findings_of
 from analyzers.registry import rules as finding_rules
 from analyzers.rule import Rule
 from project.vocabulary import Edit, Finding, Fix, Proposal, Severity
@@ -145,12 +145,13 @@ def _proven(
     document: PythonDocument, data: bytes, made: list[Proposal], known: Sequence[Finding] | None
 ) -> list[Proposal]:
     """The proposals that hold: all of them at once, or else each by itself."""
-    if known is None:
-        known = examine(document.path, data, python_rules()).findings
-    before = _serious(known)
-    if _hold(document, data, before, made):
-        return made
-    return [one for one in made if _hold(document, data, before, [one])]
+    try:
+        before = _serious(findings_of(document, python_rules()) if known is None else known)
+        if _hold(document, data, before, made):
+            return made
+        return [one for one in made if _hold(document, data, before, [one])]
+    except RecursionError:
+        return []
 
 
 def _hold(
@@ -160,18 +161,18 @@ def _hold(
     proposals: Sequence[Proposal],
 ) -> bool:
     """Whether a file with these proposals parses, has their findings no more, and no new one."""
+    edits = [edit for one in proposals for edit in one.edits]
     try:
-        after = apply_edits(data, [edit for one in proposals for edit in one.edits])
-        new = PythonDocument(PythonDocument.source_from(document.path, after))
+        source = PythonDocument.source_from(document.path, apply_edits(data, edits))
     except ValueError:
         return False
-    if new.root.has_error and not document.root.has_error:
+    after = document.edited(source, edits)
+    if after.root.has_error and not document.root.has_error:
         return False
-    found = _serious(examine(document.path, after, python_rules()).findings)
     ids = {f.id for f in before}
     fixed = Counter(one.rule for one in proposals if one.finding in ids)
     allowed = Counter(f.rule for f in before) - fixed
-    count = Counter(f.rule for f in found)
+    count = Counter(f.rule for f in _serious(findings_of(after, python_rules())))
     return all(count[code] <= allowed[code] for code in count)
 
 

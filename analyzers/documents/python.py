@@ -5,16 +5,18 @@ the cost follows the number of hits and not the size of the file.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
 import tree_sitter_python
-from tree_sitter import Language, Node, Parser, Query, QueryCursor
+from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 
 from analyzers.documents import regions
 from analyzers.documents.base import Document, Source
 from project.translation import _
+from project.vocabulary import Edit
 
 PYTHON = Language(tree_sitter_python.language())
 _IMPORT = re.compile(rb"import\b")
@@ -78,6 +80,7 @@ class PythonDocument(Document):
         super().__init__(source)
         self._parts = parts
         self._near = near
+        self._tree: Tree | None = None
 
     @classmethod
     def around(cls, source: Source, words: Sequence[int]) -> "PythonDocument | None":
@@ -94,7 +97,47 @@ class PythonDocument(Document):
             if not root.has_error:
                 return root
             self._parts = None
-        return super().parsed()
+        parser = Parser(PYTHON)
+        if self._tree is not None:
+            self._tree = parser.parse(self.text, self._tree)
+        # How a parser gets over an error depends on what it has read before.
+        if self._tree is None or self._tree.root_node.has_error:
+            self._tree = parser.parse(self.text)
+        return self._tree.root_node
+
+    def look_near(self, words: Sequence[int]) -> None:
+        """From now on :meth:`hits` looks on the lines of these offsets alone, and beside them."""
+        self._near = regions.lines(self.text, regions.followed(self.text, words))
+
+    def edited(self, source: Source, edits: Iterable[Edit]) -> "PythonDocument":
+        """The document after edits, which is parsed anew only where they touch it.
+
+        Args:
+            source: what the edits made of this document's file.
+            edits: those edits, in offsets of the file, none of them overlapping another.
+        """
+        after = PythonDocument(source)
+        same = source.offsets is self.source.offsets is None
+        if (
+            self.root
+            and self._tree is not None
+            and same
+            and source.encoding == self.source.encoding
+        ):
+            after._tree = copy(self._tree)
+            # From the last to the first, so that the offsets of the others still hold.
+            for edit in sorted(set(edits), reverse=True):
+                start = _point(self.text, edit.start)
+                row, column = _point(edit.replacement, len(edit.replacement))
+                after._tree.edit(
+                    edit.start,
+                    edit.end,
+                    edit.start + len(edit.replacement),
+                    start,
+                    _point(self.text, edit.end),
+                    (start[0] + row, column if row else start[1] + column),
+                )
+        return after
 
     def problems(self) -> Sequence[str]:
         """Where the file could not be parsed; the rest of it was read."""
@@ -278,6 +321,11 @@ class PythonDocument(Document):
             node = parent
         name = self.dotted(node)
         return Reference(node, name) if name is not None else None
+
+
+def _point(text: bytes, offset: int) -> tuple[int, int]:
+    """Row and column of an offset, in lines and bytes from 0."""
+    return text.count(b"\n", 0, offset), offset - text.rfind(b"\n", 0, offset) - 1
 
 
 def under(name: str, prefix: str) -> bool:

@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analyzers.documents.base import Source
+from analyzers.documents.python import PythonDocument
 from analyzers.examine import examine
-from project.vocabulary import Fix, Proposal, Severity
+from analyzers.registry import rules
+from project.vocabulary import Edit, Fix, Proposal, Severity
 from rewriters.combine import apply_edits, combine
 from rewriters.propose import Style, propose, python_rules
 
@@ -356,3 +359,24 @@ def test_each_proposal_can_be_applied_alone(lines: list[str], data: st.DataObjec
     if made:
         chosen = data.draw(st.lists(st.sampled_from(made), min_size=1, unique=True))
         ast.parse(combine(text.encode(), chosen).decode())
+
+
+TEXTS = [example.text.encode() for rule in rules() for example in rule.examples if example.text]
+
+
+@given(st.data())
+def test_a_document_after_edits_is_what_parsing_all_of_it_gives(data: st.DataObject) -> None:
+    text = b"\n".join(data.draw(st.lists(st.sampled_from(TEXTS), min_size=1, max_size=3)))
+    places = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=6)))
+    pieces = st.sampled_from(
+        [b"", b"x", b"\n", b"    ", b"(", b'"""', b".to(d)", b"if a:\n    b\n"]
+    )
+    edits = [
+        Edit(start, end, data.draw(pieces))
+        for start, end in zip(places[::2], places[1::2], strict=False)
+    ]
+    document = PythonDocument(Source.of("a.py", text))
+    source = Source.of("a.py", apply_edits(text, edits))
+    after, anew = document.edited(source, edits), PythonDocument(source)
+    assert str(after.root) == str(anew.root)
+    assert [n.start_byte for n in after.root.children] == [n.start_byte for n in anew.root.children]
