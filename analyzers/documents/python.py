@@ -167,7 +167,7 @@ class PythonDocument(Document):
         ``words`` are such that each match has one of them: looking for a word is much faster than
         looking for a pattern.
         """
-        starts = sorted({start for word in words for start in regions.starts_of(word, self.text)})
+        starts = sorted({start for word in words for start in self._starts_of(word)})
         for match, node in self._matches(pattern, regions.lines(self.text, starts)):
             # Only the root covers what was not parsed.
             if node != self.root:
@@ -184,6 +184,14 @@ class PythonDocument(Document):
                 node = root.descendant_for_byte_range(match.start(), match.end())
                 if node is not None:
                     yield match, node
+
+    def _starts_of(self, word: bytes) -> Iterator[int]:
+        """Where the parsed parts of the text have a word."""
+        if self.root and self._parts is not None:
+            for start, end in self._parts:
+                yield from regions.starts_of(word, self.text, start, end)
+        else:
+            yield from regions.starts_of(word, self.text)
 
     def node_at(self, start: int, end: int) -> Node | None:
         """The largest node that spans exactly ``start:end``."""
@@ -296,9 +304,9 @@ class PythonDocument(Document):
         return (found[start] for start in sorted(found))
 
     def named(self, name: str) -> Iterator[int]:
-        """Where the text has a name by itself, be it in a comment or a text."""
+        """Where what is parsed has a name by itself, be it in a comment or a text."""
         text, word = self.text, name.encode()
-        for start in regions.starts_of(word, text):
+        for start in self._starts_of(word):
             end = start + len(word)
             if (start and text[start - 1] in _NAME_LETTERS) or text[end : end + 1] in _NAME_ENDS:
                 continue

@@ -163,11 +163,12 @@ def followed(text: bytes, words: Sequence[int]) -> Sequence[int]:
     return sorted({*words, *(start for name in names for start in starts_of(name, text))})
 
 
-def starts_of(word: bytes, text: bytes) -> Iterator[int]:
-    """Where a text has a word, be it a part of a longer one."""
-    start = -1
-    while (start := text.find(word, start + 1)) >= 0:
+def starts_of(word: bytes, text: bytes, start: int = 0, end: int | None = None) -> Iterator[int]:
+    """Where ``text[start:end]`` has a word, be it a part of a longer one."""
+    end = len(text) if end is None else end
+    while (start := text.find(word, start, end)) >= 0:
         yield start
+        start += 1
 
 
 def lines(text: bytes, words: Sequence[int]) -> list[tuple[int, int]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from analyzers.arguments import call_of, is_true, keyword, string_of
 from analyzers.documents.python import PythonDocument
 from analyzers.reach import settled
-from analyzers.rule import Example, Match, Rule
+from analyzers.rule import WHOLE, Example, Match, Rule, Word
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
 
@@ -64,7 +64,7 @@ RULE = Rule(
     severity=Severity.BLOCKS,
     fix=Fix.MANUAL,
     reads=PythonDocument,
-    triggers=(b"torch.compile", b"import compile"),
+    triggers=(Word(b"torch.compile", after=WHOLE), Word(b"import compile", after=WHOLE)),
     what=N_("A model is compiled with torch.compile."),
     why=N_(
         "The compiler came to MPS late and in part; its modes for speed are made of CUDA graphs and "
@@ -102,5 +102,6 @@ RULE = Rule(
         Example(text="""import re\npattern = re.compile("cuda")\n"""),
         Example(text="""import torch\nif device.type == "cuda":\n    net = torch.compile(net)\n"""),
         Example(text="""model.compile(optimizer="adam")\n"""),
+        Example(text="""import torch\nif not torch.compiler.is_compiling():\n    check(x)\n"""),
     ),
 )

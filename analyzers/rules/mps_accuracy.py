@@ -23,7 +23,14 @@ from project.vocabulary import Fix, Severity
 _HALF = re.compile(
     rb"""\btorch\.(?:b?float16|half)\b|\.half\(\)|\bautocast\(|["'](?:b?float16|fp16|bf16)["']"""
 )
-_ON_MPS = re.compile(rb"""\bdevice\s*=\s*["']mps["']|\.to\(\s*["']mps["']""")
+_ON_MPS = re.compile(rb"""\bdevice ?= ?["']mps["']|\.to\( ?["']mps["']""")
+_CAUSAL = (b"is_causal=True", b"is_causal = True")
+#: What :data:`_ON_MPS` has one of.
+_NAMES_MPS = tuple(
+    before + quote + b"mps"
+    for before in (b"device=", b"device= ", b"device =", b"device = ", b".to(", b".to( ")
+    for quote in (b"'", b'"')
+)
 _ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
 
 
@@ -139,11 +146,12 @@ RULE = Rule(
     fix=Fix.MANUAL,
     reads=PythonDocument,
     triggers=(
-        Word(b"scaled_dot_product_attention", beside=(b"is_causal", b'"mps"', b"'mps'")),
+        Word(b"scaled_dot_product_attention", beside=_CAUSAL),
+        Word(b"scaled_dot_product_attention", beside=_NAMES_MPS),
         Word(b"LSTM(", beside=(b"dropout",)),
-        b".t())",
-        b".T)",
-        b".mT)",
+        Word(b".t())", beside=(b"Parameter",)),
+        Word(b".T)", beside=(b"Parameter",)),
+        Word(b".mT)", beside=(b"Parameter",)),
         b"svd(",
         b".eigh(",
         b"import eigh",
