@@ -1,5 +1,6 @@
 """Choices between CUDA and another device, made by asking whether CUDA is there."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from analyzers.guards import (
 )
 from analyzers.spans import Span, inside, merged
 
+_NO_CUDA = re.compile(r"(?i)\bnot\s+(?:\w+\.)*(?:no|disable|without)_?cuda\Z")
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -29,6 +32,11 @@ class Choice:
     cuda: Node
     other: Node
     handled: bool
+
+
+def is_off_twice(document: PythonDocument, condition: Node) -> bool:
+    """Whether a condition is ``not args.no_cuda``, which holds where CUDA is wanted."""
+    return _NO_CUDA.search(document.slice(condition)) is not None
 
 
 def choices(document: PythonDocument) -> tuple[Choice, ...]:
@@ -63,7 +71,7 @@ def _expression_choice(document: PythonDocument, node: Node) -> Choice | None:
     cuda, condition, other = parts
     if not asks_for_cuda(document, condition):
         return None
-    if is_negated(condition):
+    if is_negated(condition) and not is_off_twice(document, condition):
         cuda, other = other, cuda
     if not names_device(document, cuda, "cuda"):
         return None

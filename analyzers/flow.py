@@ -71,8 +71,26 @@ def _is_on(document: PythonDocument, name: str) -> bool:
     )
     if document.says(set_to_true):
         return True
+    if any(_is_the_opposite_of_off(document, value) for value in values_of(document, name)):
+        return True
     return any(
         re.search(rb"default\s*=\s*True|store_false", option.text or b"")
+        for option in _options(document, name)
+    )
+
+
+def _is_the_opposite_of_off(document: PythonDocument, value: Node) -> bool:
+    """Whether a value is ``not args.no_cuda``, where nobody sets that by default."""
+    inner = value.child_by_field_name("argument") if value.type == "not_operator" else None
+    if inner is None or inner.type not in ("identifier", "attribute"):
+        return False
+    return is_off(document, document.slice(inner).rpartition(".")[2])
+
+
+def is_off(document: PythonDocument, name: str) -> bool:
+    """Whether a flag is an option that is off unless somebody turns it on."""
+    return any(
+        re.search(rb"default\s*=\s*False|store_true", option.text or b"")
         for option in _options(document, name)
     )
 

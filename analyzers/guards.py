@@ -285,6 +285,47 @@ def is_guarded(document: PythonDocument, node: Node) -> bool:
     return False
 
 
+def is_on_request(document: PythonDocument, node: Node) -> bool:
+    """Whether ``node`` runs where a flag of the program is on that never saw the machine's answer.
+
+    Without CUDA it then runs all the same, for whoever turns the flag on.
+    """
+    if inside(document.remember("exits", lambda: merged(_after_exits(document))), node):
+        return False
+    asked: list[bool] = []
+    child, parent = node, node.parent
+    while parent is not None:
+        if parent.type in _DECIDES and _runs_with_cuda(document, parent, child):
+            asked.extend(_is_plain_flag(document, test) for test in _tests(parent))
+        child, parent = parent, parent.parent
+    return bool(asked) and all(asked)
+
+
+def _tests(parent: Node) -> list[Node]:
+    """What decides whether a branch is taken, in all the forms of :data:`_DECIDES`."""
+    if parent.type == "else_clause":
+        return conditions(parent.parent) if parent.parent is not None else []
+    if parent.type in ("conditional_expression", "boolean_operator"):
+        parts = [one for one in parent.named_children if one.type != "comment"]
+        return parts[1:2] if parent.type == "conditional_expression" else parts[:1]
+    test = parent.child_by_field_name("condition")
+    return [test] if test is not None else []
+
+
+def _is_plain_flag(document: PythonDocument, test: Node) -> bool:
+    """Whether a test asks for the program's own flag, and neither the machine nor a device."""
+    names = [
+        document.slice(node).rpartition(".")[2]
+        for node in _walk(test)
+        if node.type in ("identifier", "attribute", "string") and _is_cuda_test(document, node)
+    ]
+    return (
+        bool(names)
+        and all(CUDA_FLAG.match(name) and name != "is_cuda" for name in names)
+        and not asks_what_is_there(document, test)
+    )
+
+
 _DECIDES = frozenset(
     {
         "if_statement",

@@ -20,6 +20,9 @@ def device_match(
     if string.role is Role.DEFAULT and _is_unused(document, string):
         message = _("The function does nothing with this parameter: what it says is of no effect.")
         return Match(start, end, message, severity=Severity.COSMETIC, fix=Fix.NONE)
+    if _is_dropped(document, at):
+        message = _("Nothing is done with this device afterwards: it can go.")
+        return Match(start, end, message, severity=Severity.COSMETIC, fix=Fix.MANUAL)
     if found is Standing.HANDLED:
         return Match(start, end, handled_message(), severity=Severity.COSMETIC, fix=Fix.NONE)
     if found is Standing.GUARDED and _is_kept(at):
@@ -64,6 +67,20 @@ def _is_unused(document: PythonDocument, string: DeviceString) -> bool:
     last = nth(body, body.named_child_count - 1)
     raises = last is not None and last.type in ("raise_statement", "pass_statement")
     return not raises and word.search(_without_prose(body, text)) is None
+
+
+def _is_dropped(document: PythonDocument, at: Node) -> bool:
+    """Whether a function gives a device a name and never says that name again."""
+    inner = nth(statement_of(at), 0)
+    left = inner.child_by_field_name("left") if inner is not None else None
+    function = enclosing(at, ("function_definition", "class_definition"))
+    if left is None or left.type != "identifier" or function is None:
+        return False
+    if function.type != "function_definition" or inner is None or inner.type != "assignment":
+        return False
+    text = document.text[function.start_byte : function.end_byte]
+    word = re.compile(rb"\b(?:" + re.escape(left.text or b"") + rb"\b|(?:locals|exec|eval)\()")
+    return len(word.findall(text)) == 1
 
 
 def _without_prose(body: Node, text: bytes) -> bytes:
@@ -112,6 +129,14 @@ def replaced_message() -> str:
 def skipped_message() -> str:
     """What to say of a test, or a part of one, that runs only with CUDA."""
     return _("Runs only where CUDA is available, and is skipped on a Mac.")
+
+
+def requested_message() -> str:
+    """What to say of code behind a flag of the program that the machine was not asked about."""
+    return _(
+        "Runs where the program's own flag for CUDA is on: without CUDA that raises an error, and "
+        "with the flag off a Mac stays on the CPU."
+    )
 
 
 def device_message(document: PythonDocument, string: DeviceString, guarded: bool) -> str:

@@ -14,18 +14,21 @@ _DEVICE_KEY = re.compile(r"(?:.*[._-])?(?:devices?|device_type|map_location|acce
 _SWITCH_KEY = re.compile(r"(?:use|with|enable)[._-]?(?:cuda|gpu)\Z|cuda\Z")
 _BACKEND_KEY = re.compile(r"(?:.*[._-])?backend\Z")
 _COUNT_KEY = re.compile(r"(?:num|n)?[._-]?gpus?\Z")
+_SPREAD = re.compile(
+    rb"""(?m)^[ \t]*["']?strategy["']?[ \t]*[:=][ \t]*["']?(?:ddp|fsdp|deepspeed)"""
+)
 _NUMBERED = re.compile(r"cuda:(\d+)\Z")
 
 
 def find(document: ConfigDocument) -> Iterator[Match]:
     """Settings whose value is CUDA, or that turn it on."""
     for setting in document.settings(_WORDS):
-        found = _trouble(setting)
+        found = _trouble(setting, document.says(_SPREAD))
         if found is not None:
             yield Match(setting.value.start, setting.value.end, *found)
 
 
-def _trouble(setting: Setting) -> tuple[str, Severity] | None:
+def _trouble(setting: Setting, spread: bool) -> tuple[str, Severity] | None:
     key, value = setting.key.lower(), setting.value.value.strip().lower()
     numbered = _NUMBERED.match(value)
     if numbered is not None and numbered[1] != "0":
@@ -36,6 +39,11 @@ def _trouble(setting: Setting) -> tuple[str, Severity] | None:
     if numbered is not None or (value == "cuda" and _is_device(setting)):
         message = _("The setting is CUDA: a Mac needs another value, or the program's own choice.")
         return message, Severity.BLOCKS
+    if value == "gpu" and key == "accelerator" and spread:
+        return _(
+            "Lightning takes gpu as MPS on a Mac, and refuses MPS together with the strategy for "
+            "several devices that this file names."
+        ), Severity.BLOCKS
     if value == "gpu" and key == "accelerator":
         return _(
             "Lightning takes gpu as MPS on a Mac; another reader may mean CUDA by it."
@@ -105,6 +113,11 @@ RULE = Rule(
                 dist_backend: nccl
                 """,
             finds=("gpu", "cuda:1", "true", "cuda", "cuda:0", "nccl"),
+        ),
+        Example(
+            path="configs/ddp.yaml",
+            text="strategy: ddp\naccelerator: gpu\ndevices: auto\n",
+            finds=("gpu",),
         ),
         Example(
             path="accelerate.yaml",

@@ -52,8 +52,8 @@ def _judge(document: PythonDocument, call: Node) -> tuple[str, Severity, Fix]:
     if _is_text(call):
         message = _("Only said aloud: on a Mac this is False.")
         return message, Severity.COSMETIC, Fix.NONE
-    message = _("On a Mac this is False, and whatever depends on it is off.")
-    return message, Severity.DEGRADES, Fix.MANUAL
+    message = _("On a Mac this is False, and whatever depends on it is off: look there.")
+    return message, Severity.COSMETIC, Fix.MANUAL
 
 
 def _branch(document: PythonDocument, call: Node) -> str:

@@ -78,7 +78,23 @@ def _must_exist(string: Node) -> bool:
     holder = enclosing(subscript, ("try_statement", "function_definition", "module"))
     if holder is not None and holder.type == "try_statement":
         return False
+    if _is_looked_for(string, subscript):
+        return False
     return _assigned(string) is None and outer.child_by_field_name("left") != subscript
+
+
+def _is_looked_for(string: Node, subscript: Node) -> bool:
+    """Whether the reading hangs on a test that the variable is there."""
+    child, parent = subscript, subscript.parent
+    tested = re.compile(re.escape(string.text or b"") + rb"\s+in\b")
+    while parent is not None and parent.type not in ("function_definition", "module"):
+        if parent.type in ("if_statement", "conditional_expression"):
+            body = parent.child_by_field_name("consequence") or parent.named_child(0)
+            between = parent.text or b""
+            if child == body and tested.search(between) is not None:
+                return True
+        child, parent = parent, parent.parent
+    return False
 
 
 def _assigned(string: Node) -> Node | None:
@@ -117,12 +133,16 @@ RULE = Rule(
                 os.environ["CUDA_VISIBLE_DEVICES"] = "0"
                 os.environ.setdefault("NCCL_DEBUG", "INFO")
                 cards = os.environ["CUDA_VISIBLE_DEVICES"].split(",")
+                if "NCCL_DEBUG" in os.environ:
+                    level = os.environ["NCCL_DEBUG"]
                 from torch.utils.cpp_extension import CUDA_HOME
                 """,
             finds=(
                 'os.environ["CUDA_VISIBLE_DEVICES"] = "0"',
                 '"NCCL_DEBUG"',
                 '"CUDA_VISIBLE_DEVICES"',
+                '"NCCL_DEBUG"',
+                '"NCCL_DEBUG"',
                 "CUDA_HOME",
             ),
         ),

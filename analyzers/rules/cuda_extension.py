@@ -104,6 +104,7 @@ def _choice(node: Node, optional: bool) -> Match:
 
 
 def _extension(document: PythonDocument, call: Node, optional: bool = False) -> Match:
+    optional = optional or _other_branch_has(call, b"CppExtension")
     severity = Severity.DEGRADES if optional or _is_caught(call) else None
     if not optional and severity is not None:
         message = _(
@@ -122,6 +123,22 @@ def _extension(document: PythonDocument, call: Node, optional: bool = False) -> 
         )
     text = message.format(name=_name_of(document, call))
     return Match(call.start_byte, call.end_byte, text, severity)
+
+
+def _other_branch_has(call: Node, word: bytes) -> bool:
+    """Whether another branch of the nearest ``if`` around a call has a word."""
+    ladder = enclosing(call, ("if_statement", "function_definition"))
+    if ladder is None or ladder.type != "if_statement":
+        return False
+    branches = [
+        ladder.child_by_field_name("consequence"),
+        *ladder.children_by_field_name("alternative"),
+    ]
+    return any(
+        word in (branch.text or b"")
+        for branch in branches
+        if branch is not None and not branch.start_byte <= call.start_byte < branch.end_byte
+    )
 
 
 def _is_caught(call: Node) -> bool:
@@ -172,10 +189,15 @@ def _plain_extensions(document: PythonDocument) -> Iterator[Match]:
         "The extension {name} is C++ and needs no CUDA: it has to be compiled on the Mac, where "
         "this set-up also meets its CUDA extensions."
     )
+    instead = _(
+        "The extension {name} is C++ here and needs no CUDA: this is the branch for machines "
+        "without it, and a Mac compiles it."
+    )
     for node in _plain(document):
         call = _call_of(node)
         if call is not None:
-            text = message.format(name=_name_of(document, call))
+            said = instead if _other_branch_has(call, b"CUDAExtension") else message
+            text = said.format(name=_name_of(document, call))
             yield Match(call.start_byte, call.end_byte, text, Severity.COSMETIC)
 
 

@@ -100,7 +100,7 @@ def _match(place: Node, name: str, document: PythonDocument, node: Node) -> Matc
             "`{name}` is on unless somebody turns it off: look that a test for CUDA stands before "
             "what it does."
         )
-        return Match(start, end, message.format(name=name), severity=Severity.DEGRADES)
+        return Match(start, end, message.format(name=name))
     if _NUMBERED.search(name):
         message = _("`{name}` chooses among CUDA devices: a Mac has one MPS device.")
         return Match(start, end, message.format(name=name))

@@ -8,8 +8,13 @@ from tree_sitter import Node
 from analyzers.cuda_only import handed_over
 from analyzers.devices import calls_of
 from analyzers.documents.python import PythonDocument, nth
-from analyzers.guards import Standing, standing
-from analyzers.messages import handled_message, is_test_file, skipped_message
+from analyzers.guards import Standing, is_on_request, standing
+from analyzers.messages import (
+    handled_message,
+    is_test_file,
+    requested_message,
+    skipped_message,
+)
 from analyzers.rule import Example, Match, Rule
 from project.translation import N_, _
 from project.vocabulary import Fix, Severity
@@ -48,7 +53,9 @@ def find(document: PythonDocument) -> Iterator[Match]:
             yield Match(
                 start,
                 call.end_byte,
-                _(
+                requested_message()
+                if is_on_request(document, call)
+                else _(
                     "Runs only where CUDA is available: on a Mac this stays on the CPU "
                     "instead of moving to the Apple GPU."
                 ),

@@ -32,6 +32,9 @@ def _graded(document: PythonDocument, node: Node) -> Match:
     start, end = node.start_byte, node.end_byte
     if is_replaced(node):
         return Match(start, end, replaced_message(), Severity.COSMETIC, Fix.NONE)
+    if _is_annotation(node):
+        message = _("An annotation: nothing is made of this type here, and nothing fails.")
+        return Match(start, end, message, Severity.COSMETIC, Fix.NONE)
     if _is_demanded(document, node):
         message = _("Demands a tensor on the CPU or on CUDA: one on MPS fails here.")
         return Match(start, end, message)
@@ -46,6 +49,12 @@ def _graded(document: PythonDocument, node: Node) -> Match:
             _("In a PyTorch without CUDA this type is not available and raises an error."),
         )
     return Match(start, end, message, severity=Severity.COSMETIC, fix=Fix.NONE)
+
+
+def _is_annotation(node: Node) -> bool:
+    """Whether a name says of which type a parameter, a result or a variable is."""
+    around = enclosing(node, ("type", "call", "block", "module"))
+    return around is not None and around.type == "type"
 
 
 def _is_demanded(document: PythonDocument, node: Node) -> bool:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from analyzers.choices import Choice, choices
 from analyzers.devices import names_device
-from analyzers.documents.python import PythonDocument
+from analyzers.documents.python import PythonDocument, unparenthesised
+from analyzers.flow import is_off, is_on
 from analyzers.guards import asks_what_is_there, is_handled
 from analyzers.messages import handled_message
 from analyzers.rule import Example, Match, Rule
@@ -25,7 +26,8 @@ def find(document: PythonDocument) -> Iterator[Match]:
         if choice.handled or is_handled(document, choice.node):
             yield Match(start, end, handled_message(), severity=Severity.COSMETIC, fix=Fix.NONE)
         elif names_device(document, choice.other, "cpu"):
-            yield Match(start, end, _picks_cpu(document, choice))
+            severity = Severity.BLOCKS if _is_on_by_default(document, choice) else None
+            yield Match(start, end, _picks_cpu(document, choice), severity=severity)
         else:
             message = _("Without CUDA the other branch is taken: look whether it fits MPS.")
             yield Match(start, end, message, severity=Severity.DEGRADES, fix=Fix.MANUAL)
@@ -39,12 +41,30 @@ def _picks_cpu(document: PythonDocument, choice: Choice) -> str:
             "as autocast, is then off on a Mac, which works, and slower. Ask the device itself for "
             "its type."
         )
+    if _is_on_by_default(document, choice):
+        return _(
+            "A setting picks CUDA unless somebody turns it off: on a Mac that fails, and the other "
+            "branch leaves the Apple GPU alone."
+        )
     if not asks_what_is_there(document, condition):
         return _(
             "A setting picks CUDA or the CPU, and never MPS: on a Mac one fails and the other "
             "leaves the Apple GPU alone."
         )
     return _("Without CUDA this picks the CPU: on a Mac the Apple GPU is never used.")
+
+
+def _is_on_by_default(document: PythonDocument, choice: Choice) -> bool:
+    """Whether the condition is a flag of the program that is on, and CUDA was not asked about."""
+    condition = unparenthesised(choice.condition)
+    negated = condition.type == "not_operator"
+    inner = condition.child_by_field_name("argument") if negated else condition
+    if inner is None or inner.type not in ("identifier", "attribute"):
+        return False
+    if asks_what_is_there(document, condition):
+        return False
+    name = document.slice(inner).rpartition(".")[2]
+    return is_off(document, name) if negated else is_on(document, name)
 
 
 RULE = Rule(
@@ -87,6 +107,17 @@ RULE = Rule(
             after="""\
                 import torch as th
                 device = (th.device("mps") if th.backends.mps.is_available() else th.device("cpu")) if not th.cuda.is_available() else th.device("cuda:0")
+                """,
+        ),
+        Example(
+            text="""\
+                import torch
+                device = "cuda" if not args.no_cuda else "cpu"
+                """,
+            finds=('"cuda" if not args.no_cuda else "cpu"',),
+            after="""\
+                import torch
+                device = "cuda" if not args.no_cuda else "mps" if torch.backends.mps.is_available() else "cpu"
                 """,
         ),
         Example(

@@ -89,9 +89,12 @@ def _judged(document: PythonDocument, node: Node, message: str) -> Match:
             "A test says which device it expects: what needs CUDA, if anything, stands before."
         )
         return Match(node.start_byte, node.end_byte, message)
-    if statement_of(node).type == "assert_statement":
+    place, statement = node, statement_of(node)
+    if statement.type == "assert_statement":
         message = _("Asserted of a device: on MPS the answer is that of the CPU.")
-    if standing(document, node) is not Standing.BARE:
+        # What the assertion demands first does not guard what it demands next.
+        place = statement
+    if standing(document, place) is not Standing.BARE:
         return Match(node.start_byte, node.end_byte, message)
     branch = enclosing(node, ("if_statement", "block", "module"))
     if branch is not None and _falls_to_cpu(document, branch, node):

@@ -20,7 +20,7 @@ def find(document: DockerfileDocument) -> Iterator[Match]:
 RULE = Rule(
     code="E304",
     name="docker-cuda-image",
-    severity=Severity.BLOCKS,
+    severity=Severity.DEGRADES,
     fix=Fix.MANUAL,
     reads=DockerfileDocument,
     triggers=(b"from",),

@@ -53,7 +53,7 @@ def _command(document: ShellDocument, command: Command) -> Match | None:
         # Options end where the program begins.
         options = " ".join(command.arguments[:40])
         if _REQUESTS[_SUBMITS[command.name]].search(options):
-            return Match(command.start, command.end, _request(), Severity.COSMETIC)
+            return Match(command.start, command.end, _request(), Severity.BLOCKS)
         return None
     if command.name in _TOOLS:
         if document.guarded(command.start, command.end):

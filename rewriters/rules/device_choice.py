@@ -2,7 +2,7 @@
 
 import re
 
-from analyzers.choices import Choice, choices
+from analyzers.choices import Choice, choices, is_off_twice
 from analyzers.documents.python import PythonDocument, unparenthesised
 from analyzers.guards import is_negated
 from project.translation import _
@@ -36,7 +36,7 @@ def _question(document: PythonDocument, choice: Choice) -> tuple[str, Fix, str]:
     plain = mps_test(document)
     condition = unparenthesised(choice.condition)
     text = document.slice(condition)
-    if is_negated(condition):
+    if is_negated(condition) and not is_off_twice(document, condition):
         return plain, Fix.SAFE, _("CUDA is asked for first, as before; MPS comes before the CPU.")
     asked = re.sub(r"\b(?:\w+\.)?cuda\.is_available\(\)", plain, text)
     if asked != text and "cuda" not in asked.replace("no_cuda", ""):

@@ -151,7 +151,7 @@ def test_flags_that_people_give_to_cuda() -> None:
     assert short(text) == [
         ("D114", C, "'--no-cuda'"),
         ("D114", C, "args.no_cuda"),
-        ("D108", D, "torch.cuda.is_available()"),
+        ("D108", C, "torch.cuda.is_available()"),
         ("D114", C, "args.cuda"),
         ("D107", C, "torch.cuda.manual_seed(1)"),
         ("D103", D, "model.cuda()"),

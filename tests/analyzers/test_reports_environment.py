@@ -141,7 +141,7 @@ PROBLEMS = (
         CMD ["python", "serve.py", "--device", "mps"]
         """,
         (
-            Told("E304", 1, B, ("reaches no MPS, whatever its image", "run natively"),
+            Told("E304", 1, D, ("reaches no MPS, whatever its image", "run natively"),
                  ("emulating", "brings no MPS")),
             Told("E312", 2, D, ("reaches no MPS",)),
             Told("E316", 3, C, ("means nothing on a Mac",)),
