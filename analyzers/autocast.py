@@ -10,6 +10,9 @@ _CUDA = ("torch.cuda.amp.autocast", "torch.cuda.amp.autocast_mode.autocast")
 #: The names of autocast that can be given CUDA.
 AUTOCAST = ("torch.autocast", "torch.amp.autocast", *_CUDA)
 
+#: The names of the scaler that is for CUDA.
+SCALERS = ("torch.cuda.amp.GradScaler", "torch.cuda.amp.grad_scaler.GradScaler")
+
 
 def is_turned_off(call: Node) -> bool:
     """Whether a call of autocast or GradScaler is given ``enabled=False``."""

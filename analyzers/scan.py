@@ -24,11 +24,8 @@ from project import files
 from project.config import Config
 from project.errors import UserError
 from project.translation import _
-from project.vocabulary import Finding, Layer, Skipped
+from project.vocabulary import NEWEST, Finding, Layer, Skipped
 from project.workspace import Workspace
-
-#: The newest PyTorch release that the rules know of.
-NEWEST = "2.14"
 
 Finish = Callable[[FileReport, bytes], FileReport]
 

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+#: The newest PyTorch release that the rules know of.
+NEWEST = "2.14"
+
 
 class Word(str, Enum):
     """An enumeration whose members are the words that JSON uses."""

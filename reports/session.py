@@ -83,11 +83,8 @@ class Session:
             UserError: there is no such directory, or its configuration is wrong.
         """
         workspace = Workspace.open(path)
-        return cls(
-            workspace,
-            options or ScanOptions.from_config(workspace.config),
-            Style(style or workspace.config.style),
-        )
+        options = options or ScanOptions.from_config(workspace.config)
+        return cls(workspace, options, Style(style or workspace.config.style, options.torch))
 
     # -- finding and proposing -------------------------------------------------------------
 

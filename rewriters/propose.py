@@ -19,7 +19,7 @@ from analyzers.documents.python import PythonDocument
 from analyzers.examine import FileReport, findings_of
 from analyzers.registry import rules as finding_rules
 from analyzers.rule import Rule
-from project.vocabulary import Edit, Finding, Fix, Proposal, Severity
+from project.vocabulary import NEWEST, Edit, Finding, Fix, Proposal, Severity
 from rewriters import rules as package
 from rewriters.combine import apply_edits
 from rewriters.draft import Context, Draft, Rewrite
@@ -34,9 +34,13 @@ MOST = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a device is named where none is in scope: ``auto``, ``inline`` or ``helper``."""
+    """How a device is named where none is in scope: ``auto``, ``inline`` or ``helper``.
+
+    ``torch`` is the PyTorch release that a rewrite may rely on.
+    """
 
     name: str = "auto"
+    torch: str = NEWEST
 
 
 @cache
@@ -105,7 +109,8 @@ def propose(
     before = hashlib.sha256(data).hexdigest()
     made: list[Proposal] = []
     for finding in wanted:
-        draft = fitted(document, rewrites()[finding.rule](Context(finding, document, style)))
+        context = Context(finding, document, style, options.torch)
+        draft = fitted(document, rewrites()[finding.rule](context))
         if draft is None:
             continue
         edits = _in_file(document.source, draft)

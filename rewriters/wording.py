@@ -49,6 +49,15 @@ def three_way(document: PythonDocument, cuda: str, quote: str = '"') -> str:
     return f"{cuda} if {torch}.cuda.is_available() else {mps} if {mps_test(document)} else {cpu}"
 
 
+def kind_for_amp(document: PythonDocument, quote: str = '"') -> str:
+    """The kind of device for mixed precision: MPS where it is there, else CUDA as before.
+
+    The CPU is not named: CUDA's mixed precision is off where there is no CUDA, while the CPU's
+    computes in bfloat16.
+    """
+    return f"{quote}mps{quote} if {mps_test(document)} else {quote}cuda{quote}"
+
+
 def import_torch(document: PythonDocument) -> tuple[Edit, ...]:
     """The edit that imports torch, empty where the module has it.
 

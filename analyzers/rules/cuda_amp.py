@@ -56,22 +56,24 @@ def _named(node: Node) -> Match | None:
             "CUDA's mixed precision under another name: what is called by it warns without CUDA "
             "and switches itself off."
         )
-        return Match(node.start_byte, node.end_byte, message)
+        return Match(node.start_byte, node.end_byte, message, fix=Fix.MANUAL)
     call = parent.parent if parent.type == "argument_list" else None
     function = call.child_by_field_name("function") if call is not None else None
     if function is None or function.text not in (b"isinstance", b"issubclass"):
         return None
     message = _("Asks for CUDA's class by its name, and does nothing with CUDA.")
-    return Match(node.start_byte, node.end_byte, message, Severity.COSMETIC)
+    return Match(node.start_byte, node.end_byte, message, Severity.COSMETIC, Fix.NONE)
 
 
 def _graded(document: PythonDocument, node: Node, message: str) -> Match:
     found = standing(document, node)
     if is_turned_off(node):
         message = _("Turned off, whatever the device: only the name is CUDA's.")
-        return Match(node.start_byte, node.end_byte, message, Severity.COSMETIC)
+        return Match(node.start_byte, node.end_byte, message, Severity.COSMETIC, Fix.NONE)
     if found is Standing.BARE:
-        return Match(node.start_byte, node.end_byte, _cast(node) or message)
+        if cast := _cast(node):
+            return Match(node.start_byte, node.end_byte, cast, fix=Fix.MANUAL)
+        return Match(node.start_byte, node.end_byte, message)
     if found is Standing.SKIPPED:
         return Match(node.start_byte, node.end_byte, skipped_message(), Severity.COSMETIC, Fix.NONE)
     mild = (
@@ -97,7 +99,7 @@ RULE = Rule(
     code="D109",
     name="cuda-amp",
     severity=Severity.DEGRADES,
-    fix=Fix.MANUAL,
+    fix=Fix.REVIEW,
     reads=PythonDocument,
     triggers=(rb"cuda", rb"GradScaler", rb"custom_fwd", rb"custom_bwd"),
     what=N_("Mixed precision is asked for on CUDA by name."),
@@ -147,6 +149,37 @@ RULE = Rule(
                 'torch.autocast("cuda", dtype=torch.float16)',
                 'torch.amp.autocast(device_type="cuda")',
             ),
+            after="""\
+                import torch
+                from torch.cuda.amp import autocast as ac
+                scaler = torch.amp.GradScaler("mps" if torch.backends.mps.is_available() else "cuda")
+                with torch.autocast("mps" if torch.backends.mps.is_available() else "cuda"):
+                    pass
+                with torch.autocast("mps" if torch.backends.mps.is_available() else "cuda", dtype=torch.float16):
+                    pass
+                with torch.amp.autocast(device_type="mps" if torch.backends.mps.is_available() else "cuda"):
+                    pass
+                """,
+        ),
+        Example(
+            text="""\
+                from torch.cuda import amp
+
+                with amp.autocast(use_amp, dtype=half), other():
+                    pass
+                with amp.autocast(*options):
+                    pass
+                """,
+            finds=("amp.autocast(use_amp, dtype=half)", "amp.autocast(*options)"),
+            after="""\
+                from torch.cuda import amp
+                import torch
+
+                with torch.autocast("mps" if torch.backends.mps.is_available() else "cuda", enabled=use_amp, dtype=half), other():
+                    pass
+                with amp.autocast(*options):
+                    pass
+                """,
         ),
         Example(
             text="""\
@@ -192,6 +225,14 @@ RULE = Rule(
                     pass
                 """,
             finds=('scope("cuda")',),
+            after="""\
+                from torch import autocast
+                from contextlib import nullcontext
+                import torch
+                scope = autocast if half else nullcontext
+                with scope("mps" if torch.backends.mps.is_available() else "cuda"):
+                    pass
+                """,
         ),
         Example(text="""from torch.cuda.amp import autocast\n# autocast()\n"""),
     ),

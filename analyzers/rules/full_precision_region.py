@@ -31,7 +31,7 @@ RULE = Rule(
     code="D123",
     name="full-precision-region",
     severity=Severity.DEGRADES,
-    fix=Fix.MANUAL,
+    fix=Fix.REVIEW,
     reads=PythonDocument,
     triggers=(Word(b"autocast", beside=(b"cuda",)),),
     what=N_("A part of the program is kept out of mixed precision, on CUDA by name."),
@@ -56,6 +56,15 @@ RULE = Rule(
                             return torch.outer(t.float(), self.inv_freq)
                 """,
             finds=('torch.autocast("cuda", enabled=False)', "autocast(enabled=False)"),
+            after="""\
+                import torch
+                from torch.cuda.amp import autocast
+                class Rotary(torch.nn.Module):
+                    @torch.autocast("mps" if torch.backends.mps.is_available() else "cuda", enabled=False)
+                    def forward(self, t):
+                        with torch.autocast("mps" if torch.backends.mps.is_available() else "cuda", enabled=False):
+                            return torch.outer(t.float(), self.inv_freq)
+                """,
         ),
         Example(
             text="""import torch\nwith torch.autocast(x.device.type, enabled=False):\n    pass\n"""

@@ -1,5 +1,7 @@
 """D105: ``device="cuda"`` becomes ``device=device``."""
 
+from dataclasses import replace
+
 from analyzers.devices import Role, device_strings
 from analyzers.documents.python import enclosing, under
 from project.translation import _
@@ -37,7 +39,7 @@ def rewrite(context: Context) -> Draft | None:
                 fix = Fix.REVIEW
             edit = Edit(node.start_byte, node.end_byte, placed.text.encode())
             return Draft((edit, *placed.extra), fix, placed.why)
-        inline = Context(context.finding, document, "inline")
+        inline = replace(context, style="inline")
         placed = choose(inline, literal)
         edit = Edit(node.start_byte, node.end_byte, placed.text.encode())
         why = _(

@@ -1,5 +1,7 @@
 """D102: ``torch.device("cuda")`` chooses its device, or gives way to one in scope."""
 
+from dataclasses import replace
+
 from analyzers.devices import Role, device_strings
 from project.vocabulary import Edit, Fix
 from rewriters.draft import Context, Draft
@@ -23,7 +25,7 @@ def rewrite(context: Context) -> Draft | None:
                 fix = Fix.REVIEW if string.index == 0 else placed.fix
                 edit = Edit(call.start_byte, call.end_byte, placed.text.encode())
                 return Draft((edit,), fix, placed.why)
-        placed = choose(Context(context.finding, document, "inline"), literal)
+        placed = choose(replace(context, style="inline"), literal)
         edit = Edit(string.node.start_byte, string.node.end_byte, placed.text.encode())
         return Draft((edit, *placed.extra), placed.fix, placed.why)
     return None

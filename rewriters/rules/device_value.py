@@ -1,6 +1,7 @@
 """D106: ``device = "cuda"`` becomes a choice."""
 
 import re
+from dataclasses import replace
 
 from analyzers.devices import Role, device_strings, label_of
 from project.vocabulary import Edit, Fix
@@ -22,7 +23,7 @@ def rewrite(context: Context) -> Draft | None:
         holder = string.holder
         if holder.type == "boolean_operator":
             return None
-        placed = choose(Context(context.finding, document, "inline"), document.slice(node))
+        placed = choose(replace(context, style="inline"), document.slice(node))
         # A default is chosen when the function is defined: too early in some programs.
         named = bool(label_of(document, string))
         fix = Fix.SAFE if named and string.role is Role.ASSIGNMENT else Fix.REVIEW

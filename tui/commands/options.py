@@ -84,9 +84,9 @@ def scanned(
     cache: bool = True,
 ) -> "Session":
     """Open a project, say what was recovered, and scan it."""
-    from analyzers.scan import NEWEST, ScanOptions
+    from analyzers.scan import ScanOptions
     from project.config import release
-    from project.vocabulary import Layer
+    from project.vocabulary import NEWEST, Layer
     from project.workspace import Workspace
     from reports.findings import known_ids
     from reports.session import Session
@@ -103,7 +103,7 @@ def scanned(
         cache,
         known_ids(known) if known is not None else frozenset(),
     )
-    session = Session(workspace, options, Style(style or config.style))
+    session = Session(workspace, options, Style(style or config.style, options.torch))
     report_recovery(session)
     session.scan()
     return session
