@@ -22,7 +22,7 @@ class Placed:
 
 
 def place(context: Context, node: Node, cuda: str = '"cuda"') -> Placed:
-    """The device to write at ``node``; ``cuda`` is the literal that stood there, if one did."""
+    """The device to write at ``node``; ``cuda`` is the text for CUDA, as it stood there."""
     document = context.document
     named = device_at(document, node)
     if named is not None:
@@ -54,4 +54,5 @@ def choose(context: Context, cuda: str) -> Placed:
         )
         return Placed(f"{HELPER}()", (helper(document),), Fix.SAFE, why)
     why = _("No device is in scope: CUDA where it is available, then MPS, then the CPU.")
-    return Placed(three_way(document, cuda, cuda[-1]), import_torch(document), Fix.SAFE, why)
+    quote = cuda[-1] if cuda[-1] in "\"'" else '"'
+    return Placed(three_way(document, cuda, quote), import_torch(document), Fix.SAFE, why)

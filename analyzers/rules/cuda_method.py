@@ -60,7 +60,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
                     "instead of moving to the Apple GPU."
                 ),
                 severity=Severity.DEGRADES,
-                fix=Fix.MANUAL,
+                fix=Fix.REVIEW,
             )
         elif _holds_nothing(document, receiver):
             yield Match(
@@ -81,7 +81,7 @@ def find(document: PythonDocument) -> Iterator[Match]:
                     "CUDA device number {index} has no counterpart on a Mac, which has exactly one "
                     "MPS device; look at what the other card is for."
                 ).format(index=number),
-                fix=Fix.MANUAL,
+                fix=Fix.REVIEW,
             )
         elif (reason := handed_over(document, call)) is not None:
             yield Match(start, call.end_byte, reason, fix=Fix.NONE)
@@ -186,8 +186,64 @@ RULE = Rule(
                 import torch
                 if torch.cuda.is_available():
                     model.cuda()
+                if torch.cuda.is_available() and flag:
+                    model.cuda()  # all of it
+                    x, y = x.cuda(), y.cuda(non_blocking=True)
+                count = 1
+                if torch.cuda.is_available():
+                    y.cuda()
+                    print("on the card")
                 """,
-            finds=("model.cuda()",),
+            finds=(
+                "model.cuda()",
+                "model.cuda()",
+                "x.cuda()",
+                "y.cuda(non_blocking=True)",
+                "y.cuda()",
+            ),
+            after="""\
+                import torch
+                if torch.cuda.is_available():
+                    model.cuda()
+                elif torch.backends.mps.is_available():
+                    model.to("mps")
+                if torch.cuda.is_available() and flag:
+                    model.cuda()  # all of it
+                    x, y = x.cuda(), y.cuda(non_blocking=True)
+                elif torch.backends.mps.is_available() and flag:
+                    model.to("mps")  # all of it
+                    x, y = x.to("mps"), y.to("mps")
+                count = 1
+                if torch.cuda.is_available():
+                    y.cuda()
+                    print("on the card")
+                """,
+        ),
+        Example(
+            text="""\
+                import torch
+                def step(args, rank, device, thing):
+                    x = torch.ones(3).cuda(args.gpu, non_blocking=True)
+                    y = x.cuda(rank)
+                    z = x.cuda(device)
+                    return x.cuda(thing), x.cuda(*rest), x.cuda(async_=True)
+                """,
+            finds=(
+                "torch.ones(3).cuda(args.gpu, non_blocking=True)",
+                "x.cuda(rank)",
+                "x.cuda(device)",
+                "x.cuda(thing)",
+                "x.cuda(*rest)",
+                "x.cuda(async_=True)",
+            ),
+            after="""\
+                import torch
+                def step(args, rank, device, thing):
+                    x = torch.ones(3).to(torch.device("cuda", args.gpu) if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu", non_blocking=True)
+                    y = x.to(torch.device("cuda", rank) if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu")
+                    z = x.to(device)
+                    return x.cuda(thing), x.cuda(*rest), x.cuda(async_=True)
+                """,
         ),
         Example(
             text="""\
@@ -225,6 +281,13 @@ RULE = Rule(
                 x = x.cuda(1)
                 """,
             finds=("nn.ReLU().cuda()", "nn.CrossEntropyLoss().cuda()", "x.cuda(1)"),
+            after="""\
+                import torch.nn as nn
+                import torch
+                act = nn.ReLU().cuda()
+                loss = nn.CrossEntropyLoss().cuda()
+                x = x.to("cuda:1" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu")
+                """,
         ),
         Example(text="""# model.cuda()\n"""),
         Example(text="""note = "call model.cuda() first"\n"""),

@@ -108,8 +108,7 @@ def test_the_device_at_hand_is_named(before: str, device: str, fix: Fix) -> None
 @pytest.mark.parametrize(
     "text",
     [
-        "x.cuda(1)",
-        "x.cuda(rank)",
+        "x.cuda(thing)",
         "x.cuda(device=rank)",
         'x.to("cuda:1")',
         'x.to(f"cuda:{rank}")',
@@ -118,7 +117,9 @@ def test_the_device_at_hand_is_named(before: str, device: str, fix: Fix) -> None
         "name = torch.cuda.get_device_name(0)",
         "for _ in range(3): torch.cuda.synchronize()",
         "x = 1; torch.cuda.synchronize()",
-        "if torch.cuda.is_available():\n    x.cuda()",
+        "if torch.cuda.is_available():\n    x.cuda()\nelse:\n    x.cpu()",
+        "if torch.cuda.is_available(): x.cuda()",
+        "if torch.cuda.is_available() and cuda_wanted:\n    x.cuda()",
         "import cupy\ncupy.cuda.Device(0)",
     ],
 )
